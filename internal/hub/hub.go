@@ -1,0 +1,211 @@
+// Package hub is the one process per user that holds the engines: it takes
+// what bridges see, steps the engine of that session, and has bridges do what
+// the engine wants. The TUI and the CLI are its clients.
+//
+// Nothing of value lives here only: an engine is rebuilt from the record of its
+// session whenever a bridge connects. Sessions without a file are rebuilt from
+// what their bridge remembers.
+//
+// All state is behind one mutex. An event costs microseconds; whatever waits
+// (answers of bridges, hooks) waits in goroutines of its own.
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+
+	"piwatch/internal/control"
+	"piwatch/internal/watchdog"
+)
+
+// idleExit is how long a hub stays without a bridge and without a client.
+const idleExit = 60 * time.Second
+
+// Options are what a hub runs with.
+type Options struct {
+	Socket  string       // path of the socket; required
+	Version string       // release of this program
+	Log     *slog.Logger // nil: nothing is logged
+	Clock   Clock        // nil: the machine's
+	// IdleExit is how long it stays without a bridge and without a client; 0
+	// for a minute, negative for ever.
+	IdleExit time.Duration
+	// Ready, when set, is closed once the hub listens.
+	Ready chan<- struct{}
+}
+
+// Hub holds the sessions.
+type Hub struct {
+	options Options
+	log     *slog.Logger
+	clock   Clock
+	stop    context.CancelCauseFunc
+
+	mu       sync.Mutex
+	sessions map[string]*session // by Pi's session id
+	peers    map[*peer]struct{}  // connections that said hello
+	idle     Timer               // runs while nobody is here
+	hooks    sync.WaitGroup
+}
+
+var errStopped = errors.New("asked to stop")
+
+// Run serves until ctx ends, a client asks it to stop, or nobody has been here
+// for a while; these ends are no errors. A second hub on the same socket
+// returns control.ErrHubRunning.
+func Run(ctx context.Context, options Options) error {
+	listener, err := control.Listen(options.Socket)
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	h := newHub(options, stop)
+	listener.Refused = func(uid int) { h.log.Warn("a peer of another user was turned away", "uid", uid) }
+	h.log.Info("hub listens", "socket", options.Socket, "version", options.Version, "pid", os.Getpid())
+	h.mu.Lock()
+	h.watchIdle()
+	h.mu.Unlock()
+	if options.Ready != nil {
+		close(options.Ready)
+	}
+
+	var conns sync.WaitGroup
+	accepted := make(chan error, 1)
+	conns.Add(1)
+	go func() {
+		defer conns.Done()
+		accepted <- h.accept(ctx, listener, &conns)
+	}()
+	<-ctx.Done()
+	h.log.Info("hub ends", "cause", context.Cause(ctx))
+	err = listener.Close()
+	conns.Wait()
+	h.shutdown()
+	return errors.Join(err, <-accepted)
+}
+
+func newHub(options Options, stop context.CancelCauseFunc) *Hub {
+	h := &Hub{
+		options: options, log: options.Log, clock: options.Clock, stop: stop,
+		sessions: map[string]*session{}, peers: map[*peer]struct{}{},
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.clock == nil {
+		h.clock = systemClock{}
+	}
+	if h.options.IdleExit == 0 {
+		h.options.IdleExit = idleExit
+	}
+	return h
+}
+
+func (h *Hub) accept(ctx context.Context, listener *control.Listener, conns *sync.WaitGroup) error {
+	for {
+		conn, err := listener.Accept()
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return nil
+		default:
+			h.stop(err)
+			return fmt.Errorf("hub: accept: %w", err)
+		}
+		p := &peer{hub: h}
+		h.mu.Lock() // the connection reads before it is returned
+		p.conn = control.NewConn(ctx, conn, p.handle, control.OnError(func(method string, err error) {
+			h.log.Warn("message failed", "method", method, "err", err)
+		}))
+		h.mu.Unlock()
+		conns.Add(1)
+		go func() {
+			defer conns.Done()
+			select {
+			case <-p.conn.Done():
+			case <-ctx.Done():
+				_ = p.conn.Close()
+			}
+			p.left()
+		}()
+	}
+}
+
+func (h *Hub) shutdown() {
+	h.mu.Lock()
+	for _, s := range h.sessions {
+		s.stopTimer()
+	}
+	if h.idle != nil {
+		h.idle.Stop()
+	}
+	h.mu.Unlock()
+	h.hooks.Wait()
+}
+
+// watchIdle starts or stops the timer that ends a hub nobody uses.
+func (h *Hub) watchIdle() {
+	if h.idle != nil {
+		h.idle.Stop()
+		h.idle = nil
+	}
+	if len(h.peers) == 0 && h.options.IdleExit > 0 {
+		h.idle = h.clock.AfterFunc(h.options.IdleExit, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if len(h.peers) == 0 {
+				h.stop(fmt.Errorf("no bridge and no client for %s", h.options.IdleExit))
+			}
+		})
+	}
+}
+
+// push tells every client that watches.
+func (h *Hub) push(method string, params any) {
+	for p := range h.peers {
+		if p.watches {
+			if err := p.conn.Notify(context.Background(), method, params); err != nil {
+				h.log.Debug("push failed", "method", method, "err", err)
+			}
+		}
+	}
+}
+
+func (h *Hub) notice(session, level, text string) {
+	h.log.Info("notice", "session", session, "level", level, "text", text)
+	h.push(control.NoticePush, control.Notice{Session: session, Time: h.clock.Now().UnixMilli(), Level: level, Text: text})
+}
+
+// hook runs the user's on-stop command, detached from hub and Pi.
+func (h *Hub) hook(s *session, ended watchdog.Ended, count int) {
+	command := s.hello.Env["PI_WATCHDOG_ON_STOP"]
+	if command == "" {
+		return
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = s.hello.Cwd
+	cmd.Env = append(os.Environ(),
+		"PIWATCH_EVENT="+ended.Event,
+		"PIWATCH_NOTE="+ended.Note,
+		"PIWATCH_SESSION_ID="+s.id,
+		"PIWATCH_SESSION_FILE="+s.hello.File,
+		"PIWATCH_CWD="+s.hello.Cwd,
+		fmt.Sprintf("PIWATCH_NUDGES=%d", count),
+	)
+	h.hooks.Add(1)
+	go func() {
+		defer h.hooks.Done()
+		text := runHook(cmd)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.notice(s.id, "info", "on_stop ("+ended.Event+"): "+text)
+	}()
+}
