@@ -1,0 +1,914 @@
+// The eyes and hands of piwatch inside Pi. It decides nothing that can wait for the hub; it keeps only what must be
+// immediate: block tools while a check is open, fold rows out of the context, refuse a send whose fence does not match,
+// close a check when the user speaks. Texts, tool definition and settings come from the hub.
+//
+// Nothing here may throw outside a Pi handler: a throw in a timer, a socket callback or a terminal listener ends Pi.
+import { spawn } from "node:child_process";
+import { createHash, randomUUID } from "node:crypto";
+import { writeSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { posix } from "node:path";
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { truncateToWidth } from "@earendil-works/pi-tui";
+
+const PIWATCH_BIN = "piwatch";
+const BRIDGE_VERSION = "0.1.0";
+const PROTOCOL = 1;
+
+const RECORD_TOOL = "piwatch.tool";
+const RECORD_START = "piwatch.start";
+const RECORD_CHECK = "piwatch.check";
+const RECORD_OUTCOME = "piwatch.outcome";
+const MESSAGE_CHECK = "piwatch.ask";
+const MESSAGE_WORK = "piwatch.work";
+const PARENT_MARK = "PIWATCH_PARENT"; // session id and pid of the Pi whose child a process is
+const WRONG_LIMIT = 3; // turns of blocked tools before a check ends without an answer
+const REPLY_MS = 3000; // the hub answers in a few milliseconds; later than this it counts as gone
+const START_MS = 8000; // a hub that has to be started is there within this
+const SUBMIT_MS = 10_000; // a submitted message starts its run within this, or another extension took it
+const LINE_MAX = 1 << 20;
+
+type Json = Record<string, any>;
+type Draft =
+	| { type: "custom"; customType: string; data: unknown }
+	| { type: "context_edit"; targetId: string; replacement: { content: unknown } | null };
+interface Receipt { result: "sent" | "queued" | "refused" | "stale"; reason?: string; entry?: string; facts?: Json }
+interface Component { render(width: number): string[]; invalidate(): void }
+interface Tool { name: string; label: string; description: string; parameters: any }
+
+/** One open check. It is void once `void` holds the cause; tools stay blocked until the turn of the check has ended. */
+interface Check {
+	id: string;
+	answer?: { decision: string; note: string };
+	void?: string;
+	wrong: number;
+	error?: string;
+	decideInBatch: boolean;
+	blocked: Set<string>;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The channel: JSON-RPC 2.0, one message a line, over the hub's Unix socket.
+
+/** The hub's socket; control.SocketPath in the Go code holds the whole rule. Undefined: there is no place for one. */
+function socketPath(): string | undefined {
+	const env = process.env;
+	const fits = (path: string): boolean => Buffer.byteLength(path) < 104;
+	const rooted = (dir: string | undefined, ...parts: string[]): string | undefined =>
+		dir?.startsWith("/") ? posix.join(dir, ...parts, "hub.sock") : undefined;
+	if (env.PIWATCH_SOCKET) return posix.isAbsolute(env.PIWATCH_SOCKET) && fits(env.PIWATCH_SOCKET) ? env.PIWATCH_SOCKET : undefined;
+	const path =
+		rooted(env.XDG_RUNTIME_DIR, "piwatch") ??
+		rooted(env.XDG_STATE_HOME, "piwatch", "run") ??
+		rooted(env.HOME, ".local/state", "piwatch", "run");
+	if (!path || fits(path)) return path;
+	const folder = `piwatch-${process.getuid?.()}-${createHash("sha256").update(path).digest("hex").slice(0, 8)}`;
+	return [rooted(env.TMPDIR, folder), rooted("/tmp", folder)].find((short) => short && fits(short));
+}
+
+class Channel {
+	private socket: Socket | undefined;
+	private buffer = "";
+	private lastId = 0;
+	private waiting = new Map<number, { done: (value: any) => void; fail: (cause: Error) => void; timer: NodeJS.Timeout }>();
+
+	constructor(
+		private onRequest: (method: string, params: Json) => Receipt,
+		private onClose: () => void,
+	) {}
+
+	get open(): boolean {
+		return this.socket !== undefined;
+	}
+
+	connect(path: string): Promise<void> {
+		return new Promise((resolve, reject) => {
+			const socket = connect(path);
+			socket.unref(); // a print-mode Pi ends when its work is done
+			socket.setEncoding("utf8");
+			socket.once("connect", () => {
+				this.socket = socket;
+				resolve();
+			});
+			socket.on("data", (chunk: string) => this.read(chunk));
+			socket.on("error", (cause) => reject(cause));
+			socket.on("close", () => this.drop(socket));
+		});
+	}
+
+	close(): void {
+		const socket = this.socket;
+		this.socket = undefined;
+		socket?.end();
+		this.failAll();
+	}
+
+	notify(method: string, params: Json): void {
+		this.write({ jsonrpc: "2.0", method, params });
+	}
+
+	/** Rejects when the hub is gone, does not answer in time, or answers with an error. */
+	request(method: string, params: Json): Promise<any> {
+		if (!this.socket) return Promise.reject(new Error("piwatch hub is not connected"));
+		const id = ++this.lastId;
+		return new Promise((done, fail) => {
+			const timer = setTimeout(() => {
+				this.waiting.delete(id);
+				fail(new Error(`piwatch hub did not answer ${method}`));
+			}, REPLY_MS); // it also keeps a Pi alive that has nothing else to wait for: the socket alone does not
+			this.waiting.set(id, { done, fail, timer });
+			this.write({ jsonrpc: "2.0", id, method, params });
+		});
+	}
+
+	private write(message: Json): void {
+		if (this.socket?.writable) this.socket.write(`${JSON.stringify(message)}\n`);
+	}
+
+	private read(chunk: string): void {
+		this.buffer += chunk;
+		let end: number;
+		while ((end = this.buffer.indexOf("\n")) >= 0) {
+			const line = this.buffer.slice(0, end);
+			this.buffer = this.buffer.slice(end + 1);
+			try {
+				this.receive(JSON.parse(line));
+			} catch {
+				this.socket?.destroy(); // not our protocol
+			}
+		}
+		if (this.buffer.length > LINE_MAX) this.socket?.destroy();
+	}
+
+	private receive(message: Json): void {
+		if (typeof message.method === "string") {
+			if (message.id === undefined) return;
+			let answer: Json;
+			try {
+				answer = { result: this.onRequest(message.method, message.params ?? {}) };
+			} catch (cause) {
+				answer = { result: { result: "refused", reason: `the bridge failed: ${text(cause)}` } };
+			}
+			this.write({ jsonrpc: "2.0", id: message.id, ...answer });
+			return;
+		}
+		const call = this.waiting.get(message.id);
+		if (!call) return;
+		this.waiting.delete(message.id);
+		clearTimeout(call.timer);
+		if (message.error) call.fail(new Error(String(message.error.message)));
+		else call.done(message.result ?? {});
+	}
+
+	private drop(socket: Socket): void {
+		if (this.socket !== socket) return;
+		this.socket = undefined;
+		this.buffer = "";
+		this.failAll();
+		this.onClose();
+	}
+
+	private failAll(): void {
+		const calls = [...this.waiting.values()];
+		this.waiting.clear();
+		for (const call of calls) {
+			clearTimeout(call.timer);
+			call.fail(new Error("piwatch hub went away"));
+		}
+	}
+}
+
+function text(cause: unknown): string {
+	return cause instanceof Error ? cause.message : String(cause);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+
+export default function piwatch(pi: ExtensionAPI): void {
+	// Pi 0.81.1 does not declare the events that Pi 1.6.0 added; subscribing to them there is harmless.
+	const on = pi.on.bind(pi) as (event: string, handler: (event: any, ctx: ExtensionContext) => unknown) => void;
+
+	const instance = randomUUID();
+	let ctx: ExtensionContext | undefined; // of the running session; throws when stale
+	let session = "";
+	let stopped = true;
+	let parent: { session: string; pid: number } | undefined;
+	let welcome: Json = {};
+	let tool: Tool | undefined; // as registered
+	let check: Check | undefined;
+	let ownStop: { callId: string; decision: string; note: string } | undefined; // the agent stopped the watchdog by itself
+	let watching = false;
+	let compacting = false;
+	let dialogs = 0;
+	let settle = 0;
+	let runs = 0;
+	let ownRun = false;
+	let endedOnCheck = false; // the last run was a check
+	let early = false; // a settle is told before Pi settles, see settleEarly
+	let aborted = false; // the last run was aborted, and no message of the user came since
+	let runAborted = false;
+	let ownAbort = false;
+	let draft = false;
+	let submitted = 0; // when a message was submitted whose run has not started yet, milliseconds
+	let shown: string | undefined; // in Pi's footer
+	let retryMs = 0;
+	let markJoined = (): void => {};
+	let joined = newJoined(); // kept once the hub has answered hello
+	let reconnecting: NodeJS.Timeout | undefined;
+	let activityTimer: NodeJS.Timeout | undefined;
+	let keyPressed = false;
+	let unlisten: (() => void) | undefined;
+	const pending: Draft[] = []; // edits that wait for the next boundary
+	const dropAssistant = new Set<number>(); // message timestamps, for a Pi without context edits
+	const dropCalls = new Set<string>();
+	const dropChecks = new Set<string>();
+
+	const channel = new Channel(serve, () => safe(lost));
+
+	/** For everything that Pi does not call: no error may leave it. */
+	function safe<T>(work: () => T): T | undefined {
+		try {
+			return work();
+		} catch {
+			return undefined; // a stale context after a session was replaced, or a Pi that is going down
+		}
+	}
+
+	const manager = (): any => ctx?.sessionManager;
+	const hasEdits = (): boolean => typeof manager()?.buildSessionProjection === "function";
+	const headless = (): boolean => ctx?.mode === "print" || ctx?.mode === "json";
+
+	// -------------------------------------------------------------------------------------------------------- the facts
+
+	const isOwnRecord = (entry: any): boolean => entry.type === "custom" && String(entry.customType).startsWith("piwatch.");
+
+	/** The last entry on the branch that is neither a record of piwatch nor one of its folds: what a fence compares. */
+	function fenceLeaf(): string {
+		let entry = manager().getLeafEntry();
+		while (entry && (isOwnRecord(entry) || entry.type === "context_edit")) {
+			entry = entry.parentId ? manager().getEntry(entry.parentId) : undefined;
+		}
+		return entry?.id ?? "";
+	}
+
+	function hasDraft(): boolean {
+		return (ctx?.ui.getEditorText() ?? "").trim() !== "";
+	}
+
+	function facts(): Json {
+		return {
+			idle: (early || ctx!.isIdle()) && !compacting,
+			compacting,
+			queued: ctx!.hasPendingMessages(),
+			dialog: dialogs > 0,
+			draft: hasDraft(),
+			settle,
+			leaf: fenceLeaf(),
+			runs,
+			aborted,
+			check: check?.id ?? "",
+		};
+	}
+
+	function branchHas(customType: string): any {
+		return manager().getBranch().findLast((entry: any) => entry.type === "custom" && entry.customType === customType);
+	}
+
+	const modelName = (): string => (ctx?.model ? `${ctx.model.provider}/${ctx.model.id}` : "");
+
+	// ------------------------------------------------------------------------------------------------------- connecting
+
+	function hello(reason: string): Json {
+		const env: Record<string, string> = {};
+		for (const key of ["PI_WATCHDOG", "PI_WATCHDOG_ON_STOP", "PI_WATCHDOG_ROLLBACK"]) {
+			const value = process.env[key];
+			if (value !== undefined) env[key] = value;
+		}
+		const branch: any[] = manager().getBranch();
+		const file = manager().getSessionFile() ?? "";
+		const others = pi.getCommands().filter((c: any) => c.name === "watchdog" && c.source === "extension");
+		return {
+			role: "bridge",
+			protocol: PROTOCOL,
+			bridge: BRIDGE_VERSION,
+			pi: "",
+			instance,
+			session,
+			file,
+			cwd: ctx!.cwd,
+			name: manager().getSessionName() ?? "",
+			model: modelName(),
+			pid: process.pid,
+			mode: ctx!.mode,
+			reason,
+			history: branch.some((entry) => entry.type === "message"),
+			boundary: hasEdits(),
+			parent,
+			env,
+			other: others.length > 1 ? "another extension has the command /watchdog" : "",
+			facts: facts(),
+			records: essence(branch),
+		};
+	}
+
+	/** What the hub needs of the branch to know where the watchdog stands: the records since the last start, of checks,
+	 * outcomes and work messages the last each, the last outcome that stopped it, and that the user spoke. What was said
+	 * stays in Pi. */
+	function essence(branch: any[]): Json[] {
+		const isUser = (e: any): boolean => e.type === "message" && e.message.role === "user";
+		const isRecord = (e: any, type: string): boolean => e.type === "custom" && e.customType === type;
+		const isWork = (e: any): boolean => e.type === "custom_message" && e.customType === MESSAGE_WORK;
+		const start = branch.findLastIndex((e) => isRecord(e, RECORD_START));
+		const lasts = new Set([
+			branch.findLastIndex(isUser),
+			branch.findLastIndex((e) => isRecord(e, RECORD_CHECK)),
+			branch.findLastIndex((e) => isRecord(e, RECORD_OUTCOME)),
+			branch.findLastIndex((e) => isRecord(e, RECORD_OUTCOME) && e.data?.end === "answered" && e.data?.decision !== "continue"),
+			branch.findLastIndex(isWork),
+		]);
+		const single = (e: any): boolean => isUser(e) || isWork(e) || isRecord(e, RECORD_CHECK) || isRecord(e, RECORD_OUTCOME);
+		const bare = (e: any): Json => ({ type: e.type, id: e.id, parentId: e.parentId, timestamp: e.timestamp });
+		return branch
+			.filter((e, i) => lasts.has(i) || (start >= 0 && i >= start && isOwnRecord(e) && !single(e) && !isRecord(e, RECORD_TOOL)))
+			.map((e) => {
+				if (isUser(e)) return { ...bare(e), message: { role: "user", content: [] } };
+				if (isWork(e)) return { ...bare(e), customType: e.customType, content: "" };
+				return e;
+			});
+	}
+
+	async function join(reason: string): Promise<void> {
+		const path = socketPath();
+		if (!path) throw new Error("no place for the hub's socket");
+		await channel.connect(path);
+		const answer = await channel.request("hello", hello(reason)).catch((cause) => {
+			channel.close(); // a hub that does not know us: nothing may go to it
+			throw cause;
+		});
+		welcome = answer;
+		watching = answer.on === true;
+		retryMs = 0;
+		if (watching) register(answer.tool);
+		footer(answer.status);
+	}
+
+	function start(reason: string): void {
+		join(reason).then(markJoined, () => {
+			safe(launch);
+			later(reason);
+		});
+	}
+
+	function newJoined(): Promise<void> {
+		return new Promise((resolve) => {
+			markJoined = resolve;
+		});
+	}
+
+	/** Starts the hub; whoever is first wins, the others find its lock taken and end. */
+	function launch(): void {
+		const env = { ...process.env };
+		for (const key of ["PI_CODING_AGENT", "PI_SESSION_ID", "PI_SESSION_FILE", PARENT_MARK]) delete env[key];
+		const child = spawn(PIWATCH_BIN, ["hub", "run"], { detached: true, stdio: "ignore", cwd: "/", env });
+		child.on("error", () => {}); // piwatch was removed; Pi goes on without it
+		child.unref();
+	}
+
+	function later(reason: string): void {
+		if (stopped || reconnecting) return;
+		retryMs = Math.min(Math.max(retryMs * 2, 50), 4000);
+		reconnecting = setTimeout(() => {
+			reconnecting = undefined;
+			if (!stopped && !channel.open) start(reason);
+		}, retryMs);
+		reconnecting.unref();
+	}
+
+	/** The hub is gone: the check is void, tools are free, nothing is sent until it is back. */
+	function lost(): void {
+		if (stopped) return;
+		if (check && !check.void) check.void = "piwatch went away";
+		if (check && ctx?.isIdle()) closeIdle();
+		joined = newJoined();
+		if (watching) footer(welcome.texts?.lost);
+		retryMs = 0;
+		later("reconnect");
+	}
+
+	function footer(line: string | undefined): void {
+		if ((line || undefined) === shown) return;
+		shown = line || undefined;
+		ctx?.ui.setStatus("piwatch", shown);
+	}
+	const tell = (method: string, params: Json): void => {
+		if (channel.open) channel.notify(method, params);
+	};
+
+	// ------------------------------------------------------------------------------------------- what the hub asks for
+
+	function serve(method: string, params: Json): Receipt {
+		if (stopped || !ctx) return { result: "stale", reason: "the session was replaced" };
+		const act = actions[method];
+		return act ? act(params) : { result: "refused", reason: `this bridge does not know ${method}` };
+	}
+
+	const sent: Receipt = { result: "sent" };
+	const actions: Record<string, (params: any) => Receipt> = {
+		check(params) {
+			const no = refusal(params.fence);
+			if (no) return no;
+			check = { id: params.record.id, wrong: 0, decideInBatch: false, blocked: new Set() };
+			pi.appendEntry(RECORD_CHECK, params.record);
+			ask(MESSAGE_CHECK, params.text, params.record.id);
+			return sent;
+		},
+		work(params) {
+			const no = refusal(params.fence);
+			if (no) return no;
+			ask(MESSAGE_WORK, params.text, params.check);
+			return sent;
+		},
+		void(params) {
+			if (check?.id !== params.check) return { result: "stale", reason: "that check is not open" };
+			check!.void ??= params.why;
+			if (ctx!.isIdle()) closeIdle();
+			else if (params.abort && !ctx!.hasPendingMessages()) abortOwn(); // an abort would put them back into the editor
+			return sent;
+		},
+		record(params) {
+			pi.appendEntry(params.type, params.data);
+			return sent;
+		},
+		status(params) {
+			watching = params.text !== ""; // a watchdog that is on always has a status
+			footer(params.text);
+			return sent;
+		},
+		notify(params) {
+			ctx!.ui.notify(params.text, params.level);
+			return sent;
+		},
+		tool(params) {
+			watching = true;
+			register(params as Tool);
+			return sent;
+		},
+	};
+
+	/** Everything is looked at again in the tick of the send. */
+	function refusal(fence: { settle: number; leaf: string }): Receipt | undefined {
+		const now = facts();
+		const reasons: [boolean, "refused" | "stale", string][] = [
+			[check !== undefined, "refused", "a check is open"],
+			[compacting, "refused", "Pi is compacting"],
+			[!now.idle, "refused", "the agent is running"],
+			[Date.now() - submitted < SUBMIT_MS, "refused", "a message was just submitted"],
+			[now.queued, "refused", "a message is queued"],
+			[now.dialog, "refused", "a dialog is open"],
+			[now.draft, "refused", "the editor holds a draft"],
+			[fence.settle !== now.settle, "stale", "the agent settled again since"],
+			[fence.leaf !== now.leaf, "stale", "the session moved on since"],
+		];
+		const hit = reasons.find(([bad]) => bad);
+		return hit && { result: hit[1], reason: hit[2], facts: now };
+	}
+
+	function ask(customType: string, content: string, id: string): void {
+		ownRun = true;
+		pi.sendMessage(
+			{ customType, content, display: true, details: { check: id } },
+			{ triggerTurn: true, deliverAs: early ? "followUp" : undefined },
+		);
+	}
+
+	// --------------------------------------------------------------------------------------------------------- the tool
+
+	/** Registers the tool once in a session, with the definition the session file holds, so that a resumed session
+	 * sends the same bytes; a session that is never watched has no tool. */
+	function register(def: Tool): void {
+		if (tool) return;
+		const held = branchHas(RECORD_TOOL);
+		tool = (held?.data as Tool) ?? def;
+		if (!held) pi.appendEntry(RECORD_TOOL, tool);
+		pi.registerTool({
+			...tool,
+			renderShell: "self",
+			renderCall: () => lines(),
+			renderResult: (result: any, options: any, theme: any) => {
+				const said = (result.content ?? []).map((block: any) => block.text ?? "").join(" ");
+				const line = theme.fg("muted", `⏱ ${result.details?.line ?? said}`);
+				return options?.expanded ? lines(line, theme.fg("dim", said)) : lines(line);
+			},
+			execute: async (callId: string, params: any) => decide(callId, params),
+		} as any);
+	}
+
+	async function decide(callId: string, params: any): Promise<any> {
+		const open = check && !check.void ? check : undefined;
+		const decision = String(params.decision ?? "");
+		const note = String(params.note ?? "").trim();
+		const reply = await channel
+			.request("decide", { call: callId, check: open?.id ?? "", decision, note })
+			.catch(() => ({ text: welcome.texts?.gone ?? "piwatch is gone.", accepted: false, terminate: true }));
+		if (reply.accepted && open && check === open && !open.void) open.answer ??= { decision, note };
+		if (reply.accepted && !check) ownStop ??= { callId, decision, note };
+		const over = check !== undefined && (check.void !== undefined || check.answer !== undefined);
+		return {
+			content: [{ type: "text", text: reply.text }],
+			details: { line: note ? `${decision}: ${note}` : decision },
+			terminate: reply.terminate || over,
+		};
+	}
+
+	const lines = (...all: string[]): Component => ({
+		render: (width: number) => all.map((line) => truncateToWidth(line, width)),
+		invalidate() {},
+	});
+
+	// --------------------------------------------------------------------------------------------------- closing checks
+
+	/** The rows of the exchange on the branch, from the check message on. Only Pi's answer rows are taken: a row of the
+	 * user or of another extension is never folded. Undefined when a call in it did real work. */
+	function exchange(of: Check): { row: any; rows: any[] } | undefined {
+		const branch: any[] = manager().getBranch();
+		const at = branch.findLastIndex((e) => e.type === "custom_message" && e.customType === MESSAGE_CHECK && e.details?.check === of.id);
+		if (at < 0) return undefined;
+		const spoken = branch.findIndex((e, i) => i > at && e.type === "message" && e.message.role === "user");
+		const rows = branch
+			.slice(at, spoken < 0 ? undefined : spoken)
+			.filter((e, i) => i === 0 || (e.type === "message" && (e.message.role === "assistant" || e.message.role === "toolResult")));
+		const calls = rows.flatMap((e) => (e.message?.role === "assistant" ? e.message.content.filter((b: any) => b.type === "toolCall") : []));
+		const worked = (id: string): boolean => rows.some((e) => e.message?.toolCallId === id && !e.message.isError);
+		const harmless = calls.every((call: any) => call.name === tool?.name || of.blocked.has(call.id) || !worked(call.id));
+		return harmless ? { row: branch[at], rows } : { row: branch[at], rows: [] };
+	}
+
+	/** Ends a turn of a check: no act of the user, so it does not count as an interruption. */
+	function abortOwn(): void {
+		ownAbort = true;
+		ctx!.abort();
+	}
+
+	function outcomeOf(of: Check): Json {
+		const base = { check: of.id, wrong: of.wrong || undefined };
+		if (of.void) return { ...base, end: "void", why: of.void, ...of.answer };
+		if (of.answer) return { ...base, end: "answered", ...of.answer };
+		if (of.error) return { ...base, end: "error", why: of.error };
+		return { ...base, end: "no_answer", why: of.wrong ? "only blocked tools or bad values" : "no call of the tool" };
+	}
+
+	/** Closes the check. With `boundary` the edits are returned for Pi to commit; without, they are written at once where
+	 * Pi allows it. */
+	function close(boundary: boolean): Draft[] {
+		const closed = check!;
+		check = undefined;
+		endedOnCheck = true;
+		const found = exchange(closed);
+		const rows = found?.rows ?? [];
+		const usage = rows.reduce((sum, e) => sum + (e.message?.usage?.output ?? 0), 0);
+		const outcome: Json = { ...outcomeOf(closed), tokens: usage || undefined, rows: rows.map((e) => e.id) };
+		const drafts: Draft[] = [];
+		if (rows.length && hasEdits()) {
+			outcome.fold = "context_edit";
+			const edits: Draft[] = rows.map((e) => ({ type: "context_edit", targetId: e.id, replacement: null }));
+			if (boundary) drafts.push(...edits);
+			else if (!editNow(edits)) pending.push(...edits);
+		} else if (rows.length) {
+			outcome.drop = {
+				assistant: rows.filter((e) => e.message?.role === "assistant").map((e) => e.message.timestamp),
+				calls: rows.filter((e) => e.message?.role === "toolResult").map((e) => e.message.toolCallId),
+			};
+			drop(outcome);
+			outcome.fold = branchBack(found!.row) ? "branch" : "hook";
+		}
+		if (boundary && hasEdits()) drafts.push({ type: "custom", customType: RECORD_OUTCOME, data: outcome });
+		else pi.appendEntry(RECORD_OUTCOME, outcome);
+		tell("check_closed", { outcome, entry: "" });
+		return drafts;
+	}
+
+	/** Folds a stop by the agent itself: the call and its result go; text, and calls beside it, stay. */
+	function closeOwnStop(): Draft[] {
+		const { callId, decision, note } = ownStop!;
+		ownStop = undefined;
+		const branch: any[] = manager().getBranch();
+		const isCall = (b: any): boolean => b.type === "toolCall" && b.id === callId;
+		const row = branch.findLast((e) => e.message?.role === "assistant" && e.message.content.some(isCall));
+		const result = branch.findLast((e) => e.message?.role === "toolResult" && e.message.toolCallId === callId);
+		const outcome: Json = { end: "answered", decision, note: note || undefined };
+		const drafts: Draft[] = [];
+		if (row && result) {
+			const rest = withoutCalls(row.message.content, isCall);
+			outcome.fold = hasEdits() ? "context_edit" : "hook";
+			outcome.rows = rest ? [result.id] : [row.id, result.id];
+			outcome.kept = rest ? [row.id] : undefined;
+			if (hasEdits()) {
+				drafts.push({ type: "context_edit", targetId: row.id, replacement: rest && { content: rest } });
+				drafts.push({ type: "context_edit", targetId: result.id, replacement: null });
+			} else {
+				outcome.drop = { calls: [callId] };
+				drop(outcome);
+			}
+		}
+		if (hasEdits()) drafts.push({ type: "custom", customType: RECORD_OUTCOME, data: outcome });
+		else pi.appendEntry(RECORD_OUTCOME, outcome);
+		tell("check_closed", { outcome, entry: "" });
+		return drafts;
+	}
+
+	/** The content without these calls; null when nothing is left that says or does something. */
+	function withoutCalls(content: any[], isCall: (b: any) => boolean): any[] | null {
+		const rest = content.filter((b) => !isCall(b));
+		return rest.some((b) => b.type === "toolCall" || (b.type === "text" && b.text.trim() !== "")) ? rest : null;
+	}
+
+	function closeIdle(): void {
+		if (check) close(false);
+	}
+
+	/** Pi 1.6.0 has no official edit while idle; its session manager takes one (measured). */
+	function editNow(edits: Draft[]): boolean {
+		if (typeof manager().appendContextEdit !== "function") return false;
+		for (const edit of edits) if (edit.type === "context_edit") manager().appendContextEdit(edit.targetId, edit.replacement);
+		return true;
+	}
+
+	/** Pi 0.81.1 has no context edits: the branch goes on from before the exchange (unofficial, measured). */
+	function branchBack(row: any): boolean {
+		if (!row.parentId || typeof manager().branch !== "function") return false;
+		manager().branch(row.parentId);
+		return true;
+	}
+
+	function drop(outcome: Json): void {
+		if (outcome.check) dropChecks.add(outcome.check);
+		for (const at of outcome.drop?.assistant ?? []) dropAssistant.add(at);
+		for (const id of outcome.drop?.calls ?? []) dropCalls.add(id);
+	}
+
+	/** A message without the calls that were folded out of it; undefined when nothing of it is left. */
+	function strip(m: any): any {
+		const isCall = (b: any): boolean => b.type === "toolCall" && dropCalls.has(b.id);
+		if (m.role !== "assistant" || !m.content.some(isCall)) return m;
+		const rest = withoutCalls(m.content, isCall);
+		return rest ? { ...m, content: rest } : undefined;
+	}
+
+	const isDropped = (m: any): boolean =>
+		(m.role === "custom" && m.customType === MESSAGE_CHECK && dropChecks.has(m.details?.check)) ||
+		(m.role === "assistant" && dropAssistant.has(m.timestamp)) ||
+		(m.role === "toolResult" && dropCalls.has(m.toolCallId));
+
+	// --------------------------------------------------------------------------------------------------- Pi's own events
+
+	on("session_start", async (event, c) => {
+		if (!stopped && session === c.sessionManager.getSessionId()) return; // 0.81.1 in RPC mode fires twice
+		ctx = c;
+		session = c.sessionManager.getSessionId();
+		stopped = false;
+		const mark = /^(.+):(\d+)$/.exec(process.env[PARENT_MARK] ?? "");
+		if (mark && Number(mark[2]) !== process.pid) parent = { session: mark[1], pid: Number(mark[2]) };
+		process.env[PARENT_MARK] = `${session}:${process.pid}`;
+		if (!hasEdits()) for (const e of c.sessionManager.getBranch() as any[]) if (e.type === "custom" && e.customType === RECORD_OUTCOME && e.data?.drop) drop(e.data);
+		unlisten = c.ui.onTerminalInput((data) => {
+			safe(() => keyed(data));
+			return undefined;
+		});
+		start(event.reason);
+		// A session that is watched from its first request on waits for its tool; any other starts without delay.
+		if (process.env.PI_WATCHDOG || branchHas(RECORD_START)) await soon(joined, START_MS);
+	});
+
+	/** Waits for an answer of the hub, not for ever. The socket alone does not keep the process alive; this does. */
+	function soon(work: Promise<unknown>, ms: number): Promise<void> {
+		return new Promise((resolve) => {
+			const timer = setTimeout(resolve, ms);
+			const done = (): void => {
+				clearTimeout(timer);
+				resolve();
+			};
+			work.then(done, done);
+		});
+	}
+
+	on("resources_discover", () => {
+		const held = branchHas(RECORD_TOOL);
+		if (held) register(held.data as Tool);
+	});
+
+	on("session_shutdown", (event) => {
+		if (check) {
+			check.void ??= `the session ended (${event.reason})`;
+			safe(closeIdle);
+		}
+		tell("bye", { reason: event.reason });
+		stopped = true;
+		safe(() => unlisten?.());
+		if (reconnecting) clearTimeout(reconnecting);
+		if (activityTimer) clearTimeout(activityTimer);
+		reconnecting = activityTimer = undefined;
+		channel.close();
+	});
+
+	on("input", (event) => {
+		const human = event.source !== "extension";
+		if (check) check.void ??= human ? "the user spoke" : "another extension sent a message";
+		if (check?.error) closeIdle(); // Pi is about to retry: the retry must not carry the check beside the message
+		if (human) aborted = false;
+		submitted = Date.now();
+		tell("input", { source: event.source });
+	});
+
+	on("agent_start", () => {
+		endedOnCheck = false;
+		submitted = 0;
+		runAborted = false;
+		tell("run", { own: ownRun });
+		ownRun = false;
+	});
+
+	on("message_end", (event) => {
+		if (check && event.message.role === "assistant") {
+			check.decideInBatch = event.message.content.some((b: any) => b.type === "toolCall" && b.name === tool?.name);
+		}
+	});
+
+	on("tool_call", (event) => {
+		if (!check || event.toolName === tool?.name) return undefined;
+		check.blocked.add(event.toolCallId);
+		const last = check.void !== undefined || check.answer !== undefined || check.decideInBatch || check.wrong + 1 >= WRONG_LIMIT;
+		return { block: true, reason: welcome.texts?.blocked ?? "blocked by piwatch", terminate: last };
+	});
+
+	const isAbort = (m: any): boolean =>
+		m.stopReason === "aborted" || (m.stopReason === "error" && /Request was aborted|Operation aborted/.test(m.errorMessage ?? ""));
+
+	/** Pi 0.81.1 in print mode ends after agent_settled whatever is sent there (measured). What the hub wants to send is
+	 * asked for earlier and queued as a follow-up: a check at agent_end, a work message at turn_end of the check, since at
+	 * agent_end it would cost one more request. */
+	const settlesEarly = (): boolean => headless() && !hasEdits();
+	async function settleEarly(): Promise<void> {
+		if (!channel.open || !watching) return;
+		early = true;
+		settle++;
+		runs++;
+		try {
+			await channel.request("settled", { facts: facts() }).catch(() => {});
+		} finally {
+			early = false;
+		}
+	}
+
+	/** Pi 0.81.1 prints the text of its last row, which after a check is none: the agent's last text is the result. */
+	function printResult(): void {
+		if (!endedOnCheck || ctx?.mode !== "print") return;
+		const last = manager().getBranch().findLast((e: any) => e.message?.role === "assistant");
+		for (const block of last?.message.content ?? []) if (block.type === "text") writeSync(1, `${block.text}\n`);
+	}
+
+	on("turn_end", async (event, c) => {
+		const m: any = event.message;
+		if (isAbort(m) || event.outcome === "aborted" || c.signal?.aborted) runAborted = true;
+		const blocks: any[] = Array.isArray(m.content) ? m.content : [];
+		tell("turn", {
+			entry: event.messageEntryId ?? "",
+			stopReason: m.stopReason ?? "",
+			error: m.errorMessage,
+			calls: blocks.filter((b) => b.type === "toolCall").map((b) => b.name),
+			text: blocks.some((b) => b.type === "text" && b.text.trim() !== ""),
+			thinking: blocks.some((b) => b.type === "thinking"),
+			tokens: m.usage?.output,
+			check: check?.id,
+		});
+		const drafts = pending.splice(0);
+		const answered = check?.answer?.decision === "continue";
+		if (check) drafts.push(...endOfTurn(m, event.toolResults ?? []));
+		else if (ownStop) drafts.push(...closeOwnStop());
+		if (answered && !check && settlesEarly() && !runAborted) await settleEarly();
+		return drafts.length && event.entries ? { entries: [...event.entries, ...drafts] } : undefined;
+	});
+
+	function endOfTurn(m: any, results: any[]): Draft[] {
+		const open = check!;
+		if (runAborted) open.void ??= "interrupted by the user";
+		if (open.void || open.answer) return close(true);
+		if (m.stopReason === "error") {
+			open.error = m.errorMessage || "error"; // Pi may retry, so the check stays open until it settles
+			return [];
+		}
+		open.error = undefined;
+		if (results.length === 0) return close(true);
+		open.wrong++;
+		if (open.wrong < WRONG_LIMIT) return [];
+		if (!hasEdits()) abortOwn(); // 0.81.1 cannot end a run by a blocked call
+		return close(true);
+	}
+
+	on("agent_end", async (event) => {
+		const lastRow: any = event.messages.findLast((m: any) => m.role === "assistant");
+		if (!lastRow) return;
+		if (isAbort(lastRow)) runAborted = true;
+		if (settlesEarly() && !check && (lastRow.stopReason === "stop" || lastRow.stopReason === "length")) await settleEarly();
+	});
+
+	on("agent_before_settle", (event) => {
+		const drafts = pending.splice(0);
+		if (check) drafts.push(...close(true));
+		return drafts.length ? { entries: [...event.entries, ...drafts] } : undefined;
+	});
+
+	on("agent_settled", async (event) => {
+		compacting = false;
+		if (check && runAborted) check.void ??= "interrupted by the user";
+		closeIdle();
+		settle++;
+		runs++;
+		aborted = (event.aborted ?? runAborted) && !ownAbort;
+		ownAbort = false;
+		if (settlesEarly()) safe(printResult);
+		if (!channel.open || settlesEarly()) return;
+		const answer = channel.request("settled", { facts: facts() }).catch(() => {});
+		if (headless() && watching) await answer; // what the hub sends must be sent inside this handler
+	});
+
+	on("context", (event) => {
+		if (dropChecks.size + dropCalls.size === 0 || event.messages.length === 0) return undefined;
+		// A request may not end on an assistant row: an exchange that is the tail stays until something follows it.
+		if (isDropped(event.messages[event.messages.length - 1])) return undefined;
+		return { messages: event.messages.filter((m: any) => !isDropped(m)).map(strip).filter((m: any) => m !== undefined) };
+	});
+
+	on("session_before_compact", (event) => {
+		compacting = true;
+		event.signal?.addEventListener("abort", () => safe(compacted), { once: true });
+		tell("compaction", { on: true });
+	});
+	on("session_compact", () => compacted());
+	on("session_compact_failed", () => compacted());
+	function compacted(): void {
+		compacting = false;
+		tell("compaction", { on: false });
+	}
+
+	on("ui_prompt_start", () => {
+		dialogs++;
+		tell("dialog", { open: true });
+	});
+	on("ui_prompt_end", () => {
+		dialogs = Math.max(dialogs - 1, 0);
+		tell("dialog", { open: dialogs > 0 });
+	});
+
+	on("session_tree", () => tell("tree", { facts: facts() }));
+	on("session_info_changed", (event) => tell("renamed", { name: event.name ?? "", model: modelName() }));
+	on("model_select", () => tell("renamed", { name: manager().getSessionName() ?? "", model: modelName() }));
+
+	// ---------------------------------------------------------------------------------------------------- the keyboard
+
+	/** Keys come before the edit they make, so the draft is looked at after it; at most four reports a second. */
+	function keyed(data: string): void {
+		if (isNoKey(data)) return;
+		keyPressed = true;
+		if (activityTimer) return;
+		setImmediate(() => safe(report));
+		activityTimer = setTimeout(() => {
+			activityTimer = undefined;
+			safe(report);
+		}, 250);
+		activityTimer.unref();
+	}
+
+	/** Kitty key releases (event type 3), focus reports and mouse reports are no keys. */
+	const isNoKey = (data: string): boolean => /^\x1b\[(?:[\d:;]+:3[A-Za-z~u]|[IO]|<[\d;]+[Mm]|M...)$/.test(data);
+
+	function report(): void {
+		const now = hasDraft();
+		if (!keyPressed && now === draft) return;
+		draft = now;
+		tell("activity", { key: keyPressed, draft });
+		keyPressed = false;
+	}
+
+	// ---------------------------------------------------------------------------------------------------- the commands
+
+	pi.registerCommand("watchdog", {
+		description: "Keep the agent at work: [timeout=S] [max=N] [mode=once|keep] [message=TEXT] | stop | status | pause | resume",
+		getArgumentCompletions: (prefix) =>
+			["stop", "status", "pause", "resume", "timeout=", "max=", "mode=once", "mode=keep", "message="]
+				.filter((word) => word.startsWith(prefix))
+				.map((word) => ({ value: word, label: word })),
+		handler: async (args, c) => {
+			await soon(joined, START_MS); // the hub may just be starting
+			const reply = await channel
+				.request("command", { name: "watchdog", args })
+				.catch((cause) => ({ text: `piwatch: ${text(cause)}. See: piwatch hub status`, level: "error" }));
+			c.ui.notify(reply.text, reply.level);
+		},
+	});
+	pi.registerMessageRenderer(MESSAGE_CHECK, (message, options, theme) =>
+		options.expanded ? lines(theme.fg("muted", `⏱ ${message.content}`)) : lines(),
+	);
+	pi.registerMessageRenderer(MESSAGE_WORK, (message, options, theme) =>
+		lines(theme.fg("muted", options.expanded ? `⏱ ${message.content}` : "⏱ back to work")),
+	);
+}
