@@ -1,0 +1,119 @@
+package timeline
+
+import (
+	"time"
+
+	"piwatch/internal/pi"
+)
+
+// Builder builds the rows of one session from its entries, as they come. The
+// zero value is ready. It is for one goroutine.
+type Builder struct {
+	nodes []node
+	byID  map[string]int // entry id → node
+	check map[string]int // check id → node of its record
+	leaf  int            // node of the last entry, -1 when none
+
+	show  projection
+	drawn int  // nodes that show has taken in
+	dirty bool // show does not follow the branch any more
+}
+
+// node is an entry, reduced to what rows need.
+type node struct {
+	id       string
+	parent   int // -1 for a root
+	children []int32
+	time     time.Time
+	rows     []Row // as they are when they come; replay changes copies
+	event    any   // what else it does to the rows; see project.go
+}
+
+// Entry is an entry of a session file, reduced to what rows need. To reduce it
+// is most of the work, and may be done in any goroutine.
+type Entry struct {
+	node node
+	up   string // the parent's id
+	// anywhere says that it is on no branch, and shown where it is met.
+	anywhere bool
+	header   bool
+}
+
+// Digest reduces an entry.
+func Digest(e *pi.Entry) Entry {
+	if e.Header != nil {
+		return Entry{header: true}
+	}
+	return Entry{node: digest(e), up: e.ParentID}
+}
+
+// DigestDamage reduces a part of the file that cannot be read.
+func DigestDamage(d pi.Damage) Entry { return Entry{node: damageNode(d), anywhere: true} }
+
+// Add takes in one entry, in the order of the file.
+func (b *Builder) Add(e Entry) {
+	if b.byID == nil {
+		b.byID, b.check, b.leaf = map[string]int{}, map[string]int{}, -1
+	}
+	if e.header {
+		return
+	}
+	n := e.node
+	n.parent = -1
+	if e.anywhere {
+		n.parent = b.leaf
+	} else if p, ok := b.byID[e.up]; ok && e.up != "" {
+		n.parent = p
+	}
+	b.place(n)
+}
+
+func (b *Builder) place(n node) {
+	at := len(b.nodes)
+	if n.parent != b.leaf {
+		b.dirty = true
+	}
+	b.nodes = append(b.nodes, n)
+	if n.parent >= 0 {
+		b.nodes[n.parent].children = append(b.nodes[n.parent].children, int32(at))
+	}
+	if n.id != "" {
+		b.byID[n.id] = at
+	}
+	if c, ok := n.event.(checkEvent); ok {
+		b.check[c.ID] = at
+	}
+	b.leaf = at
+}
+
+// Rows are the rows of the active branch: the one that ends at the last entry
+// of the file. The slice is valid until the next Add; the rows in it stay the
+// same as long as the branch does.
+func (b *Builder) Rows() []*Row {
+	if b.dirty {
+		b.show, b.dirty = projection{}, false
+		b.show.start(b)
+		for _, at := range b.path() {
+			b.show.take(at)
+		}
+	} else {
+		b.show.start(b)
+		for at := b.drawn; at < len(b.nodes); at++ {
+			b.show.take(at)
+		}
+	}
+	b.drawn = len(b.nodes)
+	return b.show.rows
+}
+
+// path is the active branch, the root first.
+func (b *Builder) path() []int {
+	var up []int
+	for at := b.leaf; at >= 0; at = b.nodes[at].parent {
+		up = append(up, at)
+	}
+	for i, j := 0, len(up)-1; i < j; i, j = i+1, j-1 {
+		up[i], up[j] = up[j], up[i]
+	}
+	return up
+}

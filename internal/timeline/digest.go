@@ -1,0 +1,240 @@
+package timeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"piwatch/internal/pi"
+	"piwatch/internal/watchdog"
+)
+
+// maxBody is how much text a row keeps, in bytes. A tool's output keeps less:
+// there is most of it, and it is read least.
+const (
+	maxBody   = 8 << 10
+	maxOutput = 2 << 10
+	maxTitle  = 400
+)
+
+// digest reduces an entry to its rows and its event.
+func digest(e *pi.Entry) node {
+	n := node{id: e.ID, time: e.Time}
+	row := func(k Kind, title, body string) {
+		n.rows = append(n.rows, newRow(e, len(n.rows), k, title, body))
+	}
+	switch {
+	case e.Message != nil:
+		n.event = digestMessage(e, e.Message, row)
+	case e.CustomMessage != nil:
+		n.event = digestCustomMessage(e.CustomMessage.CustomType, e.CustomMessage.Text(), e.CustomMessage.Details, row)
+	case e.Custom != nil:
+		n.event = digestCustom(e.Custom, row)
+	case e.ContextEdit != nil:
+		row(Edit, "context edit", "")
+		n.event = editEvent{target: e.ContextEdit.TargetID, omit: e.ContextEdit.Omit}
+	case e.Compaction != nil:
+		row(Compaction, fmt.Sprintf("compacted, %d tokens before", e.Compaction.TokensBefore), e.Compaction.Summary)
+	case e.BranchSummary != nil:
+		row(Branch, "another branch was left; its summary", e.BranchSummary.Summary)
+	case e.ModelChange != nil:
+		row(Setting, "model "+e.ModelChange.Provider+"/"+e.ModelChange.ModelID, "")
+	case e.ThinkingLevel != nil:
+		row(Setting, "thinking "+e.ThinkingLevel.Level, "")
+	case e.SessionInfo != nil:
+		row(Setting, nameTitle(e.SessionInfo.Name), "")
+	case e.Label != nil:
+		row(Setting, labelTitle(e.Label.Label), "")
+	case e.Usage != nil:
+		row(Setting, usageTitle(e.Usage), "")
+	default:
+		row(Unknown, unknownTitle(e), "")
+	}
+	return n
+}
+
+// newRow makes a row of foreign text. An empty title is the first line of the
+// body.
+func newRow(e *pi.Entry, part int, k Kind, title, body string) Row {
+	r := Row{Key: fmt.Sprintf("%s:%d", e.ID, part), Entry: e.ID, Kind: k, Time: e.Time}
+	limit := maxBody
+	if k == ToolCall || k == Thinking {
+		limit = maxOutput
+	}
+	r.Body, r.Rest = cut(strings.Trim(Clean(short(body, 2*limit)), "\n "), limit)
+	if len(body) > 2*limit {
+		r.Rest += len(body) - 2*limit
+	}
+	r.Title = OneLine(short(title, maxTitle))
+	if title == "" {
+		r.Title = OneLine(short(firstLine(r.Body), maxTitle))
+		if r.Title == r.Body {
+			r.Body = ""
+		}
+	}
+	return r
+}
+
+func digestMessage(e *pi.Entry, m *pi.Message, row func(Kind, string, string)) any {
+	switch m.Role {
+	case pi.RoleSystem:
+		return nil // the prompt: not part of the story
+	case pi.RoleUser:
+		row(User, "", messageText(m))
+		return userEvent{}
+	case pi.RoleAssistant:
+		return digestAssistant(e, m, row)
+	case pi.RoleToolResult:
+		row(ToolCall, m.ToolName, m.Text())
+		return resultEvent{call: m.ToolCallID, failed: m.IsError}
+	case pi.RoleBashExecution:
+		row(Shell, shellTitle(m), m.Output)
+	case pi.RoleCustom:
+		return digestCustomMessage(m.CustomType, m.Text(), m.Details, row)
+	case pi.RoleBranchSummary:
+		row(Branch, "another branch was left; its summary", m.Summary)
+	case pi.RoleCompactionSummary:
+		row(Compaction, fmt.Sprintf("compacted, %d tokens before", m.TokensBefore), m.Summary)
+	default:
+		row(Unknown, unknownTitle(e), "")
+	}
+	return nil
+}
+
+func digestAssistant(e *pi.Entry, m *pi.Message, row func(Kind, string, string)) any {
+	ev := agentEvent{}
+	if m.Usage != nil {
+		ev.tokens = int(m.Usage.Output)
+	}
+	thinking, spoken := splitThinking(m)
+	if thinking != "" {
+		row(Thinking, "", thinking)
+	}
+	if spoken != "" {
+		row(Agent, "", spoken)
+	}
+	for _, c := range m.ToolCalls() {
+		row(ToolCall, c.ToolName, "")
+		arg := mainArgument(c.Arguments)
+		ev.calls = append(ev.calls, Tool{
+			Name: OneLine(short(c.ToolName, maxTitle)), Arg: OneLine(short(arg, maxTitle)),
+			call: c.ToolCallID, from: e.Time, decide: decideOf(c.ToolName, c.Arguments),
+		})
+	}
+	ev.firstCall = rowsBeforeCalls(thinking, spoken)
+	switch m.StopReason {
+	case pi.StopAborted:
+		row(Aborted, firstOf(m.ErrorMessage, "aborted"), "")
+	case pi.StopError:
+		row(Failed, "", firstOf(m.ErrorMessage, "error without a text"))
+	case pi.StopLength:
+		row(Cut, "the answer was cut by the token limit", "")
+	case pi.StopStop:
+		if spoken == "" && !m.HasToolCall() {
+			row(Silent, silentTitle(thinking != ""), "")
+		}
+	}
+	return ev
+}
+
+func rowsBeforeCalls(texts ...string) int {
+	n := 0
+	for _, t := range texts {
+		if t != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func silentTitle(thought bool) string {
+	if thought {
+		return "stopped after thinking, without a word"
+	}
+	return "stopped without a word"
+}
+
+func damageNode(d pi.Damage) node {
+	title := fmt.Sprintf("line %d of the file: %s", d.Line, d.Kind)
+	if d.Detail != "" {
+		title += ", " + d.Detail
+	}
+	e := pi.Entry{ID: fmt.Sprintf("damage-%d-%s", d.Offset, d.Kind)}
+	return node{rows: []Row{newRow(&e, 0, Damage, title, "")}}
+}
+
+func unknownTitle(e *pi.Entry) string {
+	if len(e.Raw) > 0 {
+		return string(e.Raw)
+	}
+	return firstOf(e.Type, "entry without a type")
+}
+
+func nameTitle(name string) string {
+	if strings.TrimSpace(name) == "" {
+		return "name taken away"
+	}
+	return "named " + name
+}
+
+func labelTitle(label string) string {
+	if label == "" {
+		return "label taken away"
+	}
+	return "label " + label
+}
+
+func usageTitle(u *pi.UsageEntry) string {
+	title := "use of tokens: " + u.Kind
+	if u.Usage != nil {
+		title += fmt.Sprintf(", %d", u.Usage.TotalTokens)
+	}
+	return title
+}
+
+func shellTitle(m *pi.Message) string {
+	switch {
+	case m.Cancelled:
+		return m.Command + " (cancelled)"
+	case m.ExitCode != nil && *m.ExitCode != 0:
+		return fmt.Sprintf("%s (exit %d)", m.Command, *m.ExitCode)
+	}
+	return m.Command
+}
+
+func messageText(m *pi.Message) string {
+	text := m.Text()
+	images := 0
+	for i := range m.Content {
+		if m.Content[i].Type == "image" {
+			images++
+		}
+	}
+	if images > 0 {
+		text = strings.TrimLeft(fmt.Sprintf("%s\n[images: %d]", text, images), "\n")
+	}
+	return firstOf(text, "(empty message)")
+}
+
+// digestCustomMessage tells the messages of a watchdog from all others.
+func digestCustomMessage(kind, text string, details json.RawMessage, row func(Kind, string, string)) any {
+	switch kind {
+	case watchdog.MessageCheck:
+		row(Ask, "", text)
+		return askEvent{check: checkOf(details)}
+	case watchdog.MessageWork:
+		row(Work, "back to work", text)
+		return workEvent{check: checkOf(details)}
+	}
+	if ev := digestExtensionMessage(kind, text, details, row); ev != nil {
+		return ev
+	}
+	row(Message, kind, text)
+	return nil
+}
+
+func checkOf(details json.RawMessage) string {
+	var d watchdog.MessageDetails
+	_ = json.Unmarshal(details, &d) // a row without details opens a card without a record
+	return d.Check
+}

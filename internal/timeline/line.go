@@ -1,0 +1,148 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"piwatch/internal/watchdog"
+)
+
+// labels are the words of the kinds, as rows begin with them.
+var labels = map[Kind]string{
+	User: "user", Agent: "agent", Thinking: "think", ToolCall: "tool", Shell: "shell",
+	CheckCard: "check", Watch: "watch", Work: "work", Silent: "silent", Cut: "cut",
+	Aborted: "abort", Failed: "error", Compaction: "compact", Branch: "branch",
+	Setting: "set", Message: "ext", Ask: "ask", Edit: "edit", Damage: "damage", Unknown: "other",
+}
+
+// LabelWidth is the width of the widest label, in cells.
+const LabelWidth = 7
+
+// Label is the word a row begins with.
+func (k Kind) Label() string { return labels[k] }
+
+// Line is a row as one plain line, for a place without a screen.
+func Line(r *Row) string {
+	at := "        "
+	if !r.Time.IsZero() {
+		at = r.Time.Local().Format(time.TimeOnly)
+	}
+	return strings.TrimRight(fmt.Sprintf("%s  %-*s  %s", at, LabelWidth, r.Kind.Label(), Sentence(r)), " ")
+}
+
+// Sentence is what a row says, without its time and label.
+func Sentence(r *Row) string {
+	switch {
+	case r.Card != nil:
+		return r.Card.sentence()
+	case r.Tool != nil:
+		return strings.Join(parts(r.Tool.Name, r.Tool.Arg, "->", r.Tool.Result()), " ")
+	}
+	return r.Title
+}
+
+// Result is the state of a tool call in words.
+func (t *Tool) Result() string {
+	switch {
+	case !t.Done:
+		return "no result"
+	case t.Error:
+		return strings.Join(parts("error", Took(t.Took)), " ")
+	}
+	return strings.Join(parts("ok", Took(t.Took)), " ")
+}
+
+// Took writes a duration short: 28ms, 1.2s, 3m20s, 2h; empty for zero.
+func Took(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(d.Round(time.Second).String(), "0s"), "0m")
+}
+
+func (c *Card) sentence() string {
+	s := strings.Join(parts(c.Number(), c.Cause()), " ")
+	if s != "" {
+		s += ": "
+	}
+	s += c.Answer()
+	if c.Note != "" {
+		s += " - " + c.Note
+	}
+	if f := c.Fold.Words(); f != "" {
+		s += " (" + f + ")"
+	}
+	return s
+}
+
+// Number is "2/50", "2" when the cap is unknown, or empty.
+func (c *Card) Number() string {
+	switch {
+	case c.N == 0:
+		return ""
+	case c.Max == 0:
+		return fmt.Sprint(c.N)
+	}
+	return fmt.Sprintf("%d/%d", c.N, c.Max)
+}
+
+// Cause says why the check was asked.
+func (c *Card) Cause() string {
+	if c.Origin == ByAgent {
+		return "stopped by the agent itself"
+	}
+	waited := ""
+	if c.Waited > 0 {
+		waited = "after " + Took(time.Duration(c.Waited*float64(time.Second)))
+	}
+	return strings.Join(parts(waited, c.Reason), ", ")
+}
+
+// Answer says how the check ended, in one phrase.
+func (c *Card) Answer() string {
+	switch c.End {
+	case "":
+		if c.Decision.Valid() {
+			return string(c.Decision) + ", not recorded yet"
+		}
+		return "open"
+	case watchdog.EndAnswered:
+		return string(c.Decision)
+	case watchdog.EndNoAnswer:
+		return strings.Join(parts("no answer", c.Why), ", ")
+	case watchdog.EndVoid:
+		return strings.Join(parts("void", c.Why), ", ")
+	case watchdog.EndError:
+		return strings.Join(parts("provider error", c.Why), ", ")
+	}
+	return OneLine(string(c.End))
+}
+
+// Words says what the state means to the agent.
+func (f FoldState) Words() string {
+	switch f {
+	case FoldedByEdit, FoldedByHook:
+		return "folded"
+	case FoldedByBranch:
+		return "folded by branch"
+	case Unfolded:
+		return "unfolded by hand"
+	}
+	return ""
+}
+
+func parts(all ...string) []string {
+	var kept []string
+	for _, s := range all {
+		if s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

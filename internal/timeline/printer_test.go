@@ -1,0 +1,40 @@
+package timeline
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"piwatch/internal/watchdog"
+)
+
+func TestPrinterSaysEachThingOnce(t *testing.T) {
+	s := newScript(t)
+	s.user("go")
+	s.agent("toolUse", called("c1", "bash", block{"command": "ls"}))
+	s.result("c1", "bash", "a", false)
+	s.ask("c1", 1)
+	s.answer("done", "all of it")
+	s.outcome(watchdog.Outcome{Check: "c1", End: watchdog.EndAnswered, Decision: watchdog.Done, Note: "all of it"})
+	var out strings.Builder
+	p := NewPrinter(&out)
+	var b Builder
+	for _, e := range s.entries() {
+		b.Add(e)
+		if err := p.Print(b.Rows()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(n int) string { return began.Add(time.Duration(n) * time.Second).Local().Format(time.TimeOnly) }
+	want := strings.Join([]string{
+		at(1) + "  user     go",
+		at(2) + "  tool     bash ls -> ok 1s",
+		at(4) + "  check    1/50 after 1m, idle: open",
+		at(4) + "  check    1/50 after 1m, idle: done, not recorded yet - all of it",
+		at(4) + "  check    1/50 after 1m, idle: done - all of it",
+		"",
+	}, "\n")
+	if out.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,249 @@
+package timeline
+
+import (
+	"time"
+
+	"piwatch/internal/watchdog"
+)
+
+// The events: what an entry does besides adding its rows.
+type (
+	userEvent  struct{}
+	agentEvent struct {
+		calls     []Tool
+		firstCall int // the row of the first call
+		tokens    int
+	}
+	resultEvent struct {
+		call   string
+		failed bool
+	}
+	editEvent struct {
+		target string
+		omit   bool
+	}
+	checkEvent    struct{ watchdog.Check }
+	askEvent      struct{ check string }
+	workEvent     struct{ check string }
+	outcomeEvent  struct{ watchdog.Outcome }
+	startEvent    struct{ settings watchdog.Settings }
+	setEvent      struct{ settings watchdog.Settings }
+	pauseEvent    struct{ on bool }
+	stopEvent     struct{ reason string }
+	extNudgeEvent struct {
+		n, max int
+		reason string
+	}
+	extDecisionEvent struct {
+		decision watchdog.Decision
+		note     string
+	}
+	extFoldEvent struct{}
+)
+
+// projection is the branch as rows, so far. It takes the nodes of the branch
+// in order.
+type projection struct {
+	from  *Builder
+	rows  []*Row
+	cards map[string]*Row   // check id → its card
+	open  *Row              // the card whose exchange runs
+	last  *Row              // the last card
+	tools map[string]*Row   // tool call id → its row
+	home  map[string][]*Row // entry id → its rows
+	edits map[string]edit   // target → the last edit of it
+
+	story Story
+}
+
+type edit struct {
+	omit bool
+	row  *Row
+}
+
+func (p *projection) start(b *Builder) {
+	if p.from == nil {
+		*p = projection{from: b, cards: map[string]*Row{}, tools: map[string]*Row{}, home: map[string][]*Row{}, edits: map[string]edit{}}
+	}
+}
+
+// take replays one node.
+func (p *projection) take(at int) {
+	n := &p.from.nodes[at]
+	if !n.time.IsZero() {
+		p.story.Time = n.time
+	}
+	switch ev := n.event.(type) {
+	case userEvent:
+		p.open = nil
+		p.addAll(n)
+		p.story.user(n)
+	case agentEvent:
+		p.agent(n, ev)
+	case resultEvent:
+		p.result(n, ev)
+	case editEvent:
+		p.edit(n, ev)
+	case checkEvent:
+		p.openCard(n, Card{Origin: ByWatchdog, ID: ev.ID, N: ev.N, Max: ev.Max, Reason: OneLine(ev.Reason), Waited: ev.Waited})
+	case askEvent:
+		if p.open == nil || p.open.Card.ID != ev.check {
+			p.openCard(n, Card{Origin: ByWatchdog, ID: ev.check})
+		}
+		p.addAll(n)
+	case extNudgeEvent:
+		p.openCard(n, Card{Origin: ByExtension, N: ev.n, Max: ev.max, Reason: ev.reason})
+		p.addAll(n)
+	case outcomeEvent:
+		p.outcome(n, ev.Outcome)
+	case extDecisionEvent:
+		p.extDecision(n, ev)
+	case extFoldEvent:
+		if p.last != nil {
+			p.last.Card.Fold = FoldedByHook
+			p.last.Version++
+		}
+	case workEvent:
+		p.work(n, ev)
+	case startEvent, setEvent, pauseEvent, stopEvent:
+		p.addOutside(n)
+		p.story.event(n, ev)
+	default:
+		p.addAll(n)
+		p.story.event(n, ev)
+	}
+}
+
+// addAll adds the rows of a node: to the open card, or to the timeline.
+func (p *projection) addAll(n *node) []*Row {
+	added := make([]*Row, len(n.rows))
+	for i := range n.rows {
+		row := n.rows[i]
+		added[i] = &row
+	}
+	if p.open != nil {
+		p.open.Card.Rows = append(p.open.Card.Rows, added...)
+		p.open.Version++
+	} else {
+		p.rows = append(p.rows, added...)
+	}
+	if n.id != "" {
+		p.home[n.id] = append(p.home[n.id], added...)
+	}
+	return added
+}
+
+// addOutside adds the rows of a node to the timeline, also while a card is
+// open: what a person did to the watchdog is not what the agent saw.
+func (p *projection) addOutside(n *node) {
+	card := p.open
+	p.open = nil
+	p.addAll(n)
+	p.open = card
+}
+
+func (p *projection) agent(n *node, ev agentEvent) {
+	rows := p.addAll(n)
+	p.bindCalls(n, rows, ev)
+	if p.open != nil {
+		p.open.Card.Tokens += ev.tokens
+	}
+	p.story.agent(n, ev)
+}
+
+// bindCalls gives the call rows their tools, so that results find them.
+func (p *projection) bindCalls(n *node, rows []*Row, ev agentEvent) {
+	for i := range ev.calls {
+		tool := ev.calls[i]
+		row := rows[ev.firstCall+i]
+		row.Tool = &tool
+		if tool.call != "" {
+			p.tools[tool.call] = row
+		}
+	}
+}
+
+// result joins a tool's result with its call; a result without one is a row of
+// its own.
+func (p *projection) result(n *node, ev resultEvent) {
+	row, ok := p.tools[ev.call]
+	if !ok {
+		row = p.addAll(n)[0]
+		row.Tool = &Tool{Name: row.Title}
+	} else {
+		delete(p.tools, ev.call)
+		row.Body, row.Rest = n.rows[0].Body, n.rows[0].Rest
+		p.home[n.id] = append(p.home[n.id], row)
+	}
+	row.Tool.Done, row.Tool.Error = true, ev.failed
+	row.Tool.Took = took(row.Tool.from, n.time)
+	row.Version++
+	if p.open != nil {
+		p.answered(row, ev.failed)
+		p.open.Version++
+	}
+}
+
+// answered takes an accepted answer for the decision of the open card, until
+// its outcome says so.
+func (p *projection) answered(row *Row, failed bool) {
+	c := p.open.Card
+	if d := row.Tool.decide; d != nil && !failed && d.Decision.Valid() && !c.Decision.Valid() {
+		c.Decision, c.Note = d.Decision, OneLine(d.Note)
+	}
+}
+
+func took(from, to time.Time) time.Duration {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return max(to.Sub(from), 0)
+}
+
+// edit hides or shows the rows of its target. An edit of piwatch is part of a
+// card, which an outcome after it says: until then it waits.
+func (p *projection) edit(n *node, ev editEvent) {
+	row := n.rows[0]
+	for _, r := range p.home[ev.target] {
+		r.Hidden = ev.omit
+		r.Version++
+	}
+	row.Title = editTitle(p.home[ev.target], ev.omit)
+	if card := p.cardOf(ev.target); card != nil {
+		card.Card.Fold = NotFolded
+		if ev.omit {
+			card.Card.Fold = FoldedByEdit
+		} else if card.Card.folds(ev.target) {
+			card.Card.Fold = Unfolded
+		}
+		card.Version++
+		return
+	}
+	p.rows = append(p.rows, &row)
+	p.edits[ev.target] = edit{ev.omit, &row}
+}
+
+func editTitle(target []*Row, omit bool) string {
+	what := "a row"
+	if len(target) > 0 {
+		what = "a row of kind " + string(target[0].Kind)
+	}
+	if omit {
+		return "context edit: " + what + " was taken out of the context"
+	}
+	return "context edit: " + what + " was replaced in the context"
+}
+
+func (p *projection) work(n *node, ev workEvent) {
+	card := p.cards[ev.check]
+	if card == nil && ev.check == "" {
+		card = p.last
+	}
+	p.open = nil
+	if card != nil {
+		card.Card.Worked = true
+		card.Version++
+	}
+	p.addAll(n)
+	p.story.event(n, ev)
+}

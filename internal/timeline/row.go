@@ -1,0 +1,121 @@
+// Package timeline turns the entries of a session file into the rows a person
+// reads: what the user and the agent said, the tools that ran, and a card for
+// each check of the watchdog. It is pure: no I/O, no clock. All text in a row
+// is clean: it can be drawn, logged or printed as it is.
+package timeline
+
+import (
+	"time"
+
+	"piwatch/internal/watchdog"
+)
+
+// Kind says what a row shows.
+type Kind string
+
+// The kinds of rows.
+const (
+	User       Kind = "user"       // a message of the user
+	Agent      Kind = "agent"      // text of the agent
+	Thinking   Kind = "thinking"   // thinking of the agent
+	ToolCall   Kind = "tool"       // a tool call with its result
+	Shell      Kind = "shell"      // a command the user ran with "!"
+	CheckCard  Kind = "check"      // a check of the watchdog, or a stop by the agent itself
+	Watch      Kind = "watchdog"   // the watchdog was started, set, paused, stopped
+	Work       Kind = "work"       // the message that sends the agent back to work
+	Silent     Kind = "silent"     // the agent stopped and said nothing
+	Cut        Kind = "cut"        // the answer was cut by the token limit
+	Aborted    Kind = "aborted"    // the user stopped a run
+	Failed     Kind = "error"      // the provider failed
+	Compaction Kind = "compaction" // the context was compacted
+	Branch     Kind = "branch"     // summary of a branch that was left
+	Setting    Kind = "setting"    // model, thinking level, name, label, use of tokens
+	Message    Kind = "message"    // a message of another extension
+	Ask        Kind = "ask"        // the message that opens a check
+	Edit       Kind = "edit"       // a context edit that is not piwatch's
+	Damage     Kind = "damage"     // a part of the file that cannot be read
+	Unknown    Kind = "unknown"    // an entry of a type that is not known, verbatim
+)
+
+// Row is one row of the timeline. A row that changed has a higher Version.
+type Row struct {
+	Key   string // stable over rebuilds: the entry's id and the part of it
+	Entry string // id of the entry
+	Kind  Kind
+	Time  time.Time // zero when the file does not say
+	Title string    // one line
+	Body  string    // all of the text, cut at the limit; empty when Title says it all
+	// Rest is the number of bytes of the text that were left out of Body.
+	Rest int
+	// Hidden says that the row is out of the agent's context, by an edit.
+	Hidden bool
+	Tool   *Tool // for ToolCall
+	Card   *Card // for CheckCard
+	// Version counts the changes of the row, from 0.
+	Version int
+}
+
+// Tool is a tool call with its result.
+type Tool struct {
+	Name  string
+	Arg   string // the main argument, one line
+	Done  bool   // there is a result
+	Error bool
+	// Took is the time from the call's entry to the result's: the tool's own
+	// time, and of a batch the time of those before it too. Zero when unknown.
+	Took time.Duration
+
+	call   string
+	from   time.Time
+	decide *decide
+}
+
+// FoldState says whether the agent still sees an exchange.
+type FoldState string
+
+// The fold states.
+const (
+	NotFolded      FoldState = ""         // the agent still sees it
+	FoldedByEdit   FoldState = "edit"     // taken out by context edits
+	FoldedByBranch FoldState = "branch"   // on a branch that was left
+	FoldedByHook   FoldState = "hook"     // left out by a running extension only
+	Unfolded       FoldState = "unfolded" // was folded, and came back by hand
+)
+
+// Origin says whose check a card shows.
+type Origin string
+
+// The origins of a card.
+const (
+	ByWatchdog  Origin = "watchdog"              // a check of piwatch
+	ByAgent     Origin = "agent"                 // the agent stopped by itself, outside a check
+	ByExtension Origin = "pi-extension-watchdog" // a check of that extension
+)
+
+// Card is a check: what was asked and why, what the agent saw and answered,
+// and what became of the exchange.
+type Card struct {
+	Origin Origin
+	ID     string
+	N, Max int     // number of the check and the cap; 0 when unknown
+	Reason string  // why it fired
+	Waited float64 // seconds of idleness before it
+
+	// End is how the exchange ended; empty while it is open.
+	End      watchdog.End
+	Decision watchdog.Decision
+	Note     string
+	Why      string // the cause of an end without an answer
+	Wrong    int    // wrong answers before the end
+	Tokens   int    // output tokens of the exchange
+	Fold     FoldState
+	// Worked says that the agent was sent back to work.
+	Worked bool
+	// Rows are the exchange: what the agent saw and said in the check.
+	Rows []*Row
+
+	folded []string // entries taken out of the context
+}
+
+// Open says that the check has not ended yet.
+func (c *Card) Open() bool { return c.End == "" }

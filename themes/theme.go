@@ -1,0 +1,140 @@
+// Package themes holds the colours of the screen: theme files, their loader,
+// and the styles that follow from them.
+package themes
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed *.toml
+var builtin embed.FS
+
+// Default is the name of the theme that is used when none is chosen.
+const Default = "terminal"
+
+// Colour is a colour as a theme file names it: "#rrggbb", a number of the 256,
+// or empty for the terminal's own.
+type Colour string
+
+// Theme is a set of colours, named by what they mean.
+type Theme struct {
+	Name string
+
+	Text, Muted, Accent        Colour
+	Border, BorderFocus        Colour
+	SelectedText, SelectedBack Colour
+	User, Agent, Thinking      Colour
+	Tool, Check                Colour
+	OK, Error, Warning         Colour
+	Waits, Counting, Working   Colour
+	Done, Paused               Colour
+	Bar, BarEmpty              Colour
+	Key                        Colour
+}
+
+// field is a colour of a theme by its key in the file.
+type field struct {
+	key string
+	of  func(*Theme) *Colour
+}
+
+var fields = []field{
+	{"text", func(t *Theme) *Colour { return &t.Text }},
+	{"muted", func(t *Theme) *Colour { return &t.Muted }},
+	{"accent", func(t *Theme) *Colour { return &t.Accent }},
+	{"border", func(t *Theme) *Colour { return &t.Border }},
+	{"border_focus", func(t *Theme) *Colour { return &t.BorderFocus }},
+	{"selected_text", func(t *Theme) *Colour { return &t.SelectedText }},
+	{"selected_back", func(t *Theme) *Colour { return &t.SelectedBack }},
+	{"user", func(t *Theme) *Colour { return &t.User }},
+	{"agent", func(t *Theme) *Colour { return &t.Agent }},
+	{"thinking", func(t *Theme) *Colour { return &t.Thinking }},
+	{"tool", func(t *Theme) *Colour { return &t.Tool }},
+	{"check", func(t *Theme) *Colour { return &t.Check }},
+	{"ok", func(t *Theme) *Colour { return &t.OK }},
+	{"error", func(t *Theme) *Colour { return &t.Error }},
+	{"warning", func(t *Theme) *Colour { return &t.Warning }},
+	{"waits", func(t *Theme) *Colour { return &t.Waits }},
+	{"counting", func(t *Theme) *Colour { return &t.Counting }},
+	{"working", func(t *Theme) *Colour { return &t.Working }},
+	{"done", func(t *Theme) *Colour { return &t.Done }},
+	{"paused", func(t *Theme) *Colour { return &t.Paused }},
+	{"bar", func(t *Theme) *Colour { return &t.Bar }},
+	{"bar_empty", func(t *Theme) *Colour { return &t.BarEmpty }},
+	{"key", func(t *Theme) *Colour { return &t.Key }},
+}
+
+// Load gives the themes that come with piwatch and those in a folder of the
+// user, which may replace them by name; the default comes first. A missing
+// folder, or an empty name of one, is no error. Themes with errors are left
+// out, and the joined error names each.
+func Load(folder string) ([]Theme, error) {
+	all, errs := read(builtin, "")
+	if folder != "" {
+		if _, err := os.Stat(folder); err == nil {
+			own, err := read(os.DirFS(folder), folder)
+			errs = errors.Join(errs, err)
+			for _, t := range own {
+				all = slices.DeleteFunc(all, func(o Theme) bool { return o.Name == t.Name })
+				all = append(all, t)
+			}
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			errs = errors.Join(errs, fmt.Errorf("read themes: %w", err))
+		}
+	}
+	slices.SortFunc(all, func(a, b Theme) int {
+		if (a.Name == Default) != (b.Name == Default) {
+			if a.Name == Default {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return all, errs
+}
+
+func read(from fs.FS, folder string) ([]Theme, error) {
+	names, err := fs.Glob(from, "*.toml")
+	if err != nil {
+		return nil, fmt.Errorf("read themes: %w", err)
+	}
+	var all []Theme
+	var errs error
+	for _, name := range names {
+		data, err := fs.ReadFile(from, name)
+		if err != nil {
+			errs = errors.Join(errs, fmt.Errorf("read theme: %w", err))
+			continue
+		}
+		t, err := Parse(filepath.Join(folder, name), data)
+		if err != nil {
+			errs = errors.Join(errs, err)
+			continue
+		}
+		all = append(all, t)
+	}
+	return all, errs
+}
+
+// Pick finds a theme by name; the empty name is the default.
+func Pick(all []Theme, name string) (Theme, error) {
+	if name == "" {
+		name = Default
+	}
+	names := make([]string, len(all))
+	for i, t := range all {
+		if t.Name == name {
+			return t, nil
+		}
+		names[i] = t.Name
+	}
+	return Theme{}, fmt.Errorf("no theme %q; there are: %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,158 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"piwatch/internal/control"
+)
+
+// feed runs what must not run in the model: reading files and talking to the
+// hub. All of it sends messages into one channel, which the model empties.
+type feed struct {
+	ctx context.Context
+	out chan tea.Msg
+	wg  sync.WaitGroup
+
+	watch fileWatch
+	stop  context.CancelFunc // ends the follower of the open session
+}
+
+// fed are messages of the feed, in order.
+type fed []tea.Msg
+
+// crashed says that a goroutine of the feed panicked.
+type crashed struct{ err error }
+
+const (
+	feedBuffer = 256
+	fedAtOnce  = 64 // messages taken in before the next frame
+)
+
+func newFeed(ctx context.Context) *feed {
+	return &feed{ctx: ctx, out: make(chan tea.Msg, feedBuffer), stop: func() {}}
+}
+
+// wait returns when all goroutines of the feed have ended.
+func (f *feed) wait() {
+	f.wg.Wait()
+	f.watch.close()
+}
+
+// next waits for messages.
+func (f *feed) next() tea.Msg {
+	select {
+	case <-f.ctx.Done():
+		return nil
+	case msg := <-f.out:
+		batch := fed{msg}
+		for len(batch) < fedAtOnce {
+			select {
+			case msg := <-f.out:
+				batch = append(batch, msg)
+			default:
+				return batch
+			}
+		}
+		return batch
+	}
+}
+
+func (f *feed) send(ctx context.Context, msg tea.Msg) {
+	select {
+	case <-ctx.Done():
+	case f.out <- msg:
+	}
+}
+
+// spawn runs work beside the model. A panic there would leave the terminal
+// raw: it becomes a message instead, on which the model quits.
+func (f *feed) spawn(what string, work func()) {
+	f.wg.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				f.send(f.ctx, crashed{fmt.Errorf("%s: panic: %v\n%s", what, r, debug.Stack())})
+			}
+		}()
+		work()
+	})
+}
+
+// The messages about the hub.
+type (
+	hubUp struct {
+		hub      Hub
+		sessions []control.Session
+	}
+	hubPush struct{ control.Push }
+	hubDown struct{ err error }
+)
+
+// errNoHub is said when there is no way to a hub.
+var errNoHub = errors.New("no hub")
+
+const (
+	firstBackoff = time.Second
+	lastBackoff  = 5 * time.Second
+)
+
+// watchHub keeps a connection to the hub: it watches, and dials again when the
+// connection ends.
+func (f *feed) watchHub(first Hub, redial func(context.Context) (Hub, error)) {
+	f.spawn("watch the hub", func() {
+		hub, err, backoff := first, errNoHub, firstBackoff
+		for f.ctx.Err() == nil {
+			if hub == nil && redial != nil {
+				hub, err = redial(f.ctx)
+			}
+			if hub != nil {
+				var worked bool
+				if worked, err = f.pump(hub); worked {
+					backoff = firstBackoff
+				}
+				if hub != first {
+					_ = hub.Close() // it is of no use any more
+				}
+				hub = nil
+			}
+			f.send(f.ctx, hubDown{err})
+			if redial == nil {
+				return
+			}
+			timer := time.NewTimer(backoff)
+			select {
+			case <-f.ctx.Done():
+				timer.Stop()
+				return
+			case <-timer.C:
+			}
+			backoff = min(2*backoff, lastBackoff)
+		}
+	})
+}
+
+// pump passes on what the hub says until it says no more.
+func (f *feed) pump(hub Hub) (worked bool, err error) {
+	sessions, pushes, err := hub.Watch(f.ctx)
+	if err != nil {
+		return false, err
+	}
+	f.send(f.ctx, hubUp{hub, sessions})
+	for {
+		select {
+		case <-f.ctx.Done():
+			return true, f.ctx.Err()
+		case push, ok := <-pushes:
+			if !ok {
+				return true, errors.New("the hub closed the connection")
+			}
+			f.send(f.ctx, hubPush{push})
+		}
+	}
+}

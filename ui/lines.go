@@ -1,0 +1,131 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"piwatch/internal/control"
+	"piwatch/internal/timeline"
+	"piwatch/internal/watchdog"
+)
+
+// Lines tells what the screen would show of the sessions with a bridge as plain
+// lines, until ctx ends: a line for each row of a session, each state of its
+// watchdog, each notice. It is for a place that is no terminal. Of the Options
+// it heeds Hub, Redial, ASCII and Now. The error is that of the writer.
+func Lines(ctx context.Context, w io.Writer, o Options) error {
+	o = o.withDefaults()
+	ctx, cancel := context.WithCancel(ctx)
+	feed := newFeed(ctx)
+	defer feed.wait()
+	defer cancel()
+	feed.watchHub(o.Hub, o.Redial)
+	l := teller{w: w, o: o, feed: feed, signs: watchdog.Symbols, told: map[string]*told{}}
+	if o.ASCII {
+		l.signs = watchdog.ASCII
+	}
+	for {
+		batch, ok := feed.next().(fed)
+		if !ok {
+			return nil
+		}
+		for _, msg := range batch {
+			if err := l.take(msg); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// teller prints messages of the feed as lines.
+type teller struct {
+	w     io.Writer
+	o     Options
+	feed  *feed
+	signs watchdog.Glyphs
+	told  map[string]*told // by session file, or id where there is none
+}
+
+// told is what was printed of one session.
+type told struct {
+	status string
+	build  timeline.Builder
+	print  *timeline.Printer
+}
+
+func (l *teller) take(msg tea.Msg) error {
+	switch msg := msg.(type) {
+	case hubUp:
+		for i := range msg.sessions {
+			if err := l.session(&msg.sessions[i]); err != nil {
+				return err
+			}
+		}
+	case hubPush:
+		if msg.Session != nil {
+			return l.session(msg.Session)
+		}
+		if msg.Notice != nil {
+			return l.say(time.UnixMilli(msg.Notice.Time), "notice", timeline.OneLine(msg.Notice.Text))
+		}
+	case hubDown:
+		if msg.err != nil {
+			return l.say(l.o.Now(), "hub", timeline.OneLine(msg.err.Error()))
+		}
+	case entriesCame:
+		if t := l.told[msg.path]; t != nil {
+			if msg.reset {
+				t.build = timeline.Builder{}
+			}
+			for _, e := range msg.entries {
+				t.build.Add(e)
+			}
+			return t.print.Print(t.build.Rows())
+		}
+	case crashed:
+		return msg.err
+	}
+	return nil
+}
+
+// session prints the state of a session's watchdog when it is another one, and
+// follows its file from the first time on.
+func (l *teller) session(s *control.Session) error {
+	key := s.File
+	if key == "" {
+		key = s.ID
+	}
+	t := l.told[key]
+	if t == nil {
+		t = &told{print: timeline.NewPrinter(l.w)}
+		l.told[key] = t
+		if s.File != "" {
+			l.feed.follow(l.feed.ctx, s.File)
+		}
+	}
+	// The seconds of a countdown are no news: the full countdown is said once.
+	v := s.Watch
+	state := fmt.Sprint(v.Phase, v.Count, v.Why, v.Settings)
+	if state == t.status || v.Phase == watchdog.Off && t.status == "" {
+		return nil
+	}
+	t.status = state
+	text := v.Status(l.o.Now(), l.signs)
+	line := phaseWords[v.Phase]
+	for _, part := range kept(text, timeline.OneLine(v.Why)) {
+		line += "  " + part
+	}
+	return l.say(l.o.Now(), "state", line)
+}
+
+func (l *teller) say(at time.Time, label, text string) error {
+	_, err := fmt.Fprintf(l.w, "%s  %-*s  %s\n", at.Local().Format(time.TimeOnly), labelWidth, label, text)
+	if err != nil {
+		return fmt.Errorf("print a line: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+
+	"piwatch/internal/control"
+	"piwatch/internal/timeline"
+	"piwatch/internal/watchdog"
+	"piwatch/themes"
+)
+
+// pane is one of the two panes.
+type pane int
+
+const (
+	paneList pane = iota
+	paneStory
+)
+
+// overlay is what covers the right pane.
+type overlay int
+
+const (
+	overlayNone overlay = iota
+	overlayHelp
+	overlayLog
+)
+
+// Model is the screen.
+type Model struct {
+	o       Options
+	render  *lipgloss.Renderer
+	themes  []themes.Theme
+	theme   themes.Theme
+	env     env
+	w, h    int
+	keys    []binding
+	list    sessionList
+	story   storyPane
+	log     messageLog
+	focus   pane
+	over    overlay
+	overUp  int // lines the help is scrolled down
+	ask     *dialog
+	hub     Hub // nil while there is none
+	hubWhy  string
+	ticking bool
+	crash   error
+
+	next func() tea.Msg    // waits for the feed; nil: there is none
+	open func(path string) // follows another session file; nil: none
+}
+
+func newModel(o Options, r *lipgloss.Renderer, all []themes.Theme, theme themes.Theme) *Model {
+	m := &Model{o: o, render: r, themes: all, keys: bindings(), list: newSessionList(o.Select)}
+	m.env.signs = symbolSigns
+	if o.ASCII {
+		m.env.signs = asciiSigns
+	}
+	if o.Redial == nil && o.Hub == nil {
+		m.hubWhy = "no hub: read-only"
+	} else {
+		m.hubWhy = "connecting to the hub"
+	}
+	m.setTheme(theme)
+	m.story.show("")
+	return m
+}
+
+func (m *Model) setTheme(t themes.Theme) {
+	m.theme = t
+	m.env.styles = t.Styles(m.render)
+	m.env.look++
+}
+
+// Init waits for the feed.
+func (m *Model) Init() tea.Cmd {
+	if m.next == nil {
+		return nil
+	}
+	return m.next
+}
+
+// tick is the second that a countdown waits for.
+type tick struct{}
+
+// replied is the hub's answer to what was asked for.
+type replied struct {
+	session string
+	reply   control.CommandReply
+	err     error
+}
+
+// Update routes a message to what it is for.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.env.now = m.o.Now()
+	var cmds []tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
+	case tea.KeyMsg:
+		cmds = append(cmds, m.key(msg))
+	case fed:
+		for _, one := range msg {
+			cmds = append(cmds, m.take(one))
+		}
+		cmds = append(cmds, m.next)
+	case tick:
+		m.ticking = false
+	default:
+		cmds = append(cmds, m.take(msg))
+	}
+	m.list.arrange(m.env.now)
+	m.follow()
+	cmds = append(cmds, m.tick())
+	return m, tea.Batch(cmds...)
+}
+
+// take takes in what the feed and the commands say.
+func (m *Model) take(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case hubUp:
+		m.hub, m.hubWhy = msg.hub, ""
+		m.list.setLive(msg.sessions)
+	case hubPush:
+		m.push(msg.Push)
+	case hubDown:
+		m.hubGone(msg.err)
+	case filesChanged:
+		for _, info := range msg.changed {
+			m.list.setFile(info)
+		}
+		for _, path := range msg.gone {
+			m.list.dropFile(path)
+		}
+		m.list.loaded = m.list.loaded || msg.first
+	case filesTrouble:
+		m.say(levelWarning, "", msg.why)
+	case entriesCame:
+		if msg.path == m.story.path {
+			m.story.take(msg)
+		}
+	case fileTrouble:
+		if msg.path == m.story.path {
+			m.story.trouble = timeline.OneLine(msg.why)
+		}
+	case replied:
+		m.replied(msg)
+	case crashed:
+		m.crash = msg.err
+		return tea.Quit
+	}
+	return nil
+}
+
+func (m *Model) push(p control.Push) {
+	switch {
+	case p.Session != nil:
+		m.list.putLive(*p.Session)
+	case p.Notice != nil:
+		m.say(p.Notice.Level, p.Notice.Session, p.Notice.Text)
+	case p.Gone != "":
+		m.list.dropLive(p.Gone)
+	}
+}
+
+func (m *Model) hubGone(err error) {
+	m.list.lose()
+	had := m.hub != nil
+	m.hub = nil
+	if m.o.Redial == nil {
+		m.hubWhy = "no hub: read-only"
+	} else {
+		m.hubWhy = "hub gone, reconnecting"
+	}
+	if had && err != nil {
+		m.say(levelWarning, "", m.hubWhy+": "+err.Error())
+	} else if err != nil && m.o.Redial != nil {
+		m.hubWhy = timeline.OneLine("no hub, trying again: " + err.Error())
+	}
+}
+
+func (m *Model) replied(r replied) {
+	if r.err != nil {
+		m.say(levelError, r.session, r.err.Error())
+		return
+	}
+	m.say(r.reply.Level, r.session, r.reply.Text)
+}
+
+// say puts a message into the bottom line and the log.
+func (m *Model) say(level, session, text string) {
+	title := ""
+	if s := m.list.all[session]; s != nil {
+		title = s.title()
+	}
+	m.log.add(m.env.now, level, title, text)
+}
+
+// follow keeps the right pane on the selected session.
+func (m *Model) follow() {
+	path := ""
+	if s := m.list.current(); s != nil {
+		path = s.path()
+	}
+	if path == m.story.path {
+		return
+	}
+	m.story.show(path)
+	if m.open != nil {
+		m.open(path)
+	}
+}
+
+// tick orders the next second, while a countdown is on the screen and only
+// then.
+func (m *Model) tick() tea.Cmd {
+	s := m.list.current()
+	if m.ticking || s == nil || s.view().Phase != watchdog.Counting || m.w <= 0 || m.h <= 0 {
+		return nil
+	}
+	left := s.view().Deadline.Sub(m.env.now)
+	if left <= 0 {
+		return nil
+	}
+	m.ticking = true
+	// The text changes when a whole second is over, not a second from now.
+	wait := left % time.Second
+	if wait == 0 {
+		wait = time.Second
+	}
+	return tea.Tick(wait, func(time.Time) tea.Msg { return tick{} })
+}
+
+// steerTimeout is how long the hub may take to answer.
+const steerTimeout = 10 * time.Second
+
+// steer asks the hub; the answer comes as a message.
+func (m *Model) steer(method string, p control.SteerParams) tea.Cmd {
+	hub := m.hub
+	if hub == nil {
+		m.say(levelWarning, "", m.hubWhy)
+		return nil
+	}
+	p.By = "tui"
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(context.Background(), steerTimeout)
+		defer cancel()
+		reply, err := hub.Steer(ctx, method, p)
+		return replied{p.Session, reply, err}
+	}
+}

@@ -1,0 +1,363 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"piwatch/internal/control"
+	"piwatch/internal/pi"
+	"piwatch/internal/timeline"
+	"piwatch/internal/watchdog"
+)
+
+// press presses a key and gives the messages of the commands it led to. The
+// seconds of a countdown are left out: they take their time.
+func press(m *Model, name string) []tea.Msg {
+	m.ticking = true
+	_, cmd := m.Update(key(name))
+	return run(cmd)
+}
+
+func run(cmd tea.Cmd) []tea.Msg {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	batch, ok := msg.(tea.BatchMsg)
+	if !ok {
+		return []tea.Msg{msg}
+	}
+	var all []tea.Msg
+	for _, c := range batch {
+		all = append(all, run(c)...)
+	}
+	return all
+}
+
+func bottomLine(m *Model) string {
+	lines := strings.Split(m.View(), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestKeysSteerTheHub(t *testing.T) {
+	once := settings
+	once.Mode = watchdog.Once
+	for _, c := range []struct {
+		name string
+		view watchdog.View
+		keys []string
+		want steered
+	}{
+		{"pause", viewOf(watchdog.Counting), []string{"p"}, steered{control.Pause, control.SteerParams{}}},
+		{"resume", viewOf(watchdog.Paused), []string{"p"}, steered{control.Resume, control.SteerParams{}}},
+		{"nudge", viewOf(watchdog.Working), []string{"n"}, steered{control.Nudge, control.SteerParams{}}},
+		{"skip", viewOf(watchdog.Counting), []string{"z"}, steered{control.Skip, control.SteerParams{}}},
+		{"more time", viewOf(watchdog.Counting), []string{"+"}, steered{control.Extend, control.SteerParams{Seconds: 30}}},
+		{"less time", viewOf(watchdog.Counting), []string{"-"}, steered{control.Extend, control.SteerParams{Seconds: -30}}},
+		{"stop", viewOf(watchdog.Suspended), []string{"x"}, steered{control.Stop, control.SteerParams{}}},
+		{"to once", viewOf(watchdog.Counting), []string{"m"}, steered{control.Set, control.SteerParams{Line: "mode=once"}}},
+		{"to keep", watchdog.View{Phase: watchdog.Working, Settings: once}, []string{"m"}, steered{control.Set, control.SteerParams{Line: "mode=keep"}}},
+		{"start", viewOf(watchdog.Off), []string{"s", "timeout=5 max=3", "enter"}, steered{control.Start, control.SteerParams{Line: "timeout=5 max=3"}}},
+		{"start with the defaults", viewOf(watchdog.Off), []string{"s", "enter"}, steered{control.Start, control.SteerParams{}}},
+		{"set", viewOf(watchdog.Counting), []string{"s", "message=go on", "enter"}, steered{control.Set, control.SteerParams{Line: "message=go on"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hub := newFakeHub()
+			hub.answer(levelInfo, "as you wish")
+			m := newScreen(t, Options{Redial: hub.dial}, termenv.Ascii)
+			send(m, tea.WindowSizeMsg{Width: 100, Height: 30}, hubUp{hub, []control.Session{live("s1", "w", c.view, control.Facts{Idle: true})}})
+			var replies []tea.Msg
+			for _, k := range c.keys {
+				replies = press(m, k)
+			}
+			c.want.params.Session, c.want.params.By = "s1", "tui"
+			select {
+			case got := <-hub.asked:
+				if got != c.want {
+					t.Errorf("the hub was asked for %+v, want %+v", got, c.want)
+				}
+			default:
+				t.Fatal("the hub was asked for nothing")
+			}
+			send(m, replies...)
+			if !strings.Contains(bottomLine(m), "as you wish") {
+				t.Errorf("the reply is not in the bottom line: %q", bottomLine(m))
+			}
+			send(m, key("L"))
+			if !strings.Contains(m.View(), "as you wish") {
+				t.Error("the reply is not in the log")
+			}
+		})
+	}
+}
+
+func TestDisabledKeysSayWhy(t *testing.T) {
+	for _, c := range []struct{ name, state, key, want string }{
+		{"no bridge", "read-only", "p", readOnly},
+		{"no bridge, start", "read-only", "s", readOnly},
+		{"hub gone", "hub-gone", "n", "no hub"},
+		{"off", "off", "x", "the watchdog is off in this session; s starts it"},
+		{"no countdown", "working", "z", "no countdown runs: the agent works"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := screenIn(t, Options{}, termenv.Ascii, c.state, 120, 40)
+			if replies := press(m, c.key); len(replies) > 0 {
+				t.Errorf("the key led to %v", replies)
+			}
+			if !strings.Contains(bottomLine(m), c.want) {
+				t.Errorf("the bottom line is %q, want %q in it", bottomLine(m), c.want)
+			}
+			send(m, key("esc"), key("?"))
+			help := strings.Join(strings.Fields(strings.Join(m.helpLines(&m.env, 200), " ")), " ")
+			if !strings.Contains(help, c.want) {
+				t.Error("the help does not say why")
+			}
+		})
+	}
+}
+
+func TestBadSettingsAreNotSent(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "off", 120, 40)
+	for _, k := range []string{"s", "timeout=-1", "enter"} {
+		if replies := press(m, k); k == "enter" && len(replies) > 0 {
+			t.Errorf("enter led to %v", replies)
+		}
+	}
+	_, err := watchdog.Parse("timeout=-1")
+	if m.ask == nil || m.ask.err == nil || m.ask.err.Error() != err.Error() {
+		t.Errorf("the dialog does not show %q", err)
+	}
+	press(m, "esc")
+	if m.ask != nil {
+		t.Error("esc does not leave the dialog")
+	}
+}
+
+func order(m *Model) string {
+	var ids []string
+	for _, s := range m.list.shown {
+		ids = append(ids, s.id)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestSessionsAreOrderedByNeed(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	if got, want := order(m), "bbbb-2 cccc-3 aaaa-1 dddd-4 eeee-5"; got != want {
+		t.Errorf("the order is %s, want %s", got, want)
+	}
+	if m.list.selected != "aaaa-1" {
+		t.Errorf("%s is selected, not the one that was asked for", m.list.selected)
+	}
+	waits := viewOf(watchdog.Suspended)
+	waits.Last = watchdog.WaitUser
+	one := live("aaaa-1", "api", waits, control.Facts{Idle: true})
+	send(m, hubPush{control.Push{Session: &one}}, hubPush{control.Push{Gone: "bbbb-2"}})
+	if got, want := order(m), "bbbb-2 aaaa-1 cccc-3 dddd-4 eeee-5"; got != want {
+		t.Errorf("the order is %s, want %s", got, want)
+	}
+	if m.list.selected != "aaaa-1" || m.story.path != filepathOf("aaaa-1") {
+		t.Errorf("the selection went to %s (%s)", m.list.selected, m.story.path)
+	}
+}
+
+func filepathOf(id string) string { return "testdata/sessions/" + id + ".jsonl" }
+
+func TestSelectionGoesToTheNeighbourOfAGoneSession(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "read-only", 80, 24)
+	at := slices.IndexFunc(m.list.shown, func(s *session) bool { return s.id == "aaaa-1" })
+	next := m.list.shown[at+1].id
+	send(m, filesChanged{gone: []string{filepathOf("aaaa-1")}})
+	if m.list.selected != next {
+		t.Errorf("%s is selected, want %s", m.list.selected, next)
+	}
+	var gone []string
+	for _, s := range m.list.shown {
+		gone = append(gone, s.file.Path)
+	}
+	send(m, filesChanged{gone: gone})
+	if m.list.current() != nil || m.story.path != "" {
+		t.Error("a session is shown, and there is none")
+	}
+	if !strings.Contains(m.View(), "No sessions yet") {
+		t.Error("an empty list says nothing")
+	}
+}
+
+func TestFilter(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	send(m, key("/"), key("web waits"))
+	if order(m) != "bbbb-2" || m.list.selected != "bbbb-2" {
+		t.Errorf("the filter shows %q", order(m))
+	}
+	send(m, key("enter"), key("esc"))
+	if len(m.list.shown) != 5 {
+		t.Error("esc does not clear the filter")
+	}
+	send(m, key("/"), key("nothing like it"), key("esc"))
+	if m.list.filter != "" {
+		t.Error("esc keeps the filter")
+	}
+}
+
+func TestTheTimelineFollowsUntilScrolledUp(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	path := m.story.path
+	more := func(id, parent string) entriesCame {
+		return entriesCame{path: path, entries: []timeline.Entry{timeline.Digest(&pi.Entry{
+			ID: id, ParentID: parent, Message: &pi.Message{Role: pi.RoleUser, Content: []pi.Block{{Type: "text", Text: "said in " + id}}},
+		})}}
+	}
+	last := m.story.rows[len(m.story.rows)-1].Entry
+	send(m, more("n1", last))
+	if !strings.Contains(m.View(), "said in n1") {
+		t.Fatal("the timeline does not follow")
+	}
+	send(m, key("tab"), key("pgup"), more("n2", "n1"), more("n3", "n2"))
+	frame := m.View()
+	if strings.Contains(frame, "said in n3") || !strings.Contains(frame, "2 new rows below") {
+		t.Errorf("scrolled up, the screen is\n%s", frame)
+	}
+	send(m, key("G"))
+	if frame := m.View(); !strings.Contains(frame, "said in n3") || strings.Contains(frame, "new row") {
+		t.Errorf("at the end, the screen is\n%s", frame)
+	}
+	for range 40 {
+		send(m, key("pgup"))
+		m.View()
+	}
+	if m.story.top != 0 || m.story.skip != 0 {
+		t.Error("scrolling up does not reach the start")
+	}
+	for range 40 {
+		send(m, key("pgdown"))
+		m.View()
+	}
+	if !m.story.follow {
+		t.Error("scrolling down to the end does not follow again")
+	}
+}
+
+func TestAnotherBranchKeepsThePlace(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	send(m, key("tab"), key("home"), key("down"), key("down"), key("down"))
+	want := m.story.rows[m.story.cursor].Key
+	send(m, entriesCame{path: m.story.path, entries: []timeline.Entry{timeline.Digest(&pi.Entry{
+		ID: "n1", ParentID: m.story.rows[m.story.cursor].Entry, Message: &pi.Message{Role: pi.RoleUser, Content: []pi.Block{{Type: "text", Text: "other"}}},
+	})}})
+	if got := m.story.rows[m.story.cursor].Key; got != want || len(m.story.rows) != 5 {
+		t.Errorf("the cursor went from %s to %s of %d rows", want, got, len(m.story.rows))
+	}
+	wantFits(t, m.View(), 80, 24)
+}
+
+func TestTicksOnlyWhileACountdownIsSeen(t *testing.T) {
+	for _, state := range states {
+		m := screenIn(t, Options{}, termenv.Ascii, state, 80, 24)
+		send(m, tick{})
+		if got, want := m.ticking, state == "counting"; got != want {
+			t.Errorf("%s: ticking is %v", state, got)
+		}
+	}
+	at := now
+	m := screenIn(t, Options{Now: func() time.Time { return at }}, termenv.Ascii, "counting", 80, 24)
+	if !strings.Contains(m.View(), "⏱23s 2/50") {
+		t.Errorf("the countdown is not shown\n%s", m.View())
+	}
+	at = at.Add(500 * time.Millisecond)
+	send(m, tick{})
+	if !m.ticking || !strings.Contains(m.View(), "⏱22s 2/50") {
+		t.Errorf("after a tick the countdown stands\n%s", m.View())
+	}
+	at = at.Add(time.Minute)
+	send(m, tick{})
+	if m.ticking || !strings.Contains(m.View(), "⏱0s 2/50") {
+		t.Error("it ticks after the end")
+	}
+	send(m, key("down"))
+	if m.ticking {
+		t.Error("it ticks for a countdown that is not seen")
+	}
+}
+
+func TestResizeStorm(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	before := m.View()
+	for i := range 200 {
+		w, h := (i*37)%220, (i*11)%70
+		send(m, tea.WindowSizeMsg{Width: w, Height: h})
+		wantFits(t, m.View(), w, h)
+	}
+	send(m, tea.WindowSizeMsg{Width: -1, Height: -1}, tea.WindowSizeMsg{Width: 80, Height: 24})
+	if got := m.View(); got != before {
+		t.Errorf("after the storm the screen is\n%s\nand was\n%s", got, before)
+	}
+}
+
+func TestThemesGoRound(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.TrueColor, "counting", 80, 24)
+	first := m.View()
+	seen := map[string]bool{first: true}
+	for range len(m.themes) - 1 {
+		send(m, key("t"), key("esc"))
+		if seen[m.View()] {
+			t.Errorf("theme %s looks like another one", m.theme.Name)
+		}
+		seen[m.View()] = true
+	}
+	send(m, key("t"), key("esc"))
+	if m.View() != first {
+		t.Error("after the last theme comes not the first")
+	}
+}
+
+func TestKeysAreBoundOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for _, b := range bindings() {
+		for _, k := range b.keys {
+			if seen[k] {
+				t.Errorf("%q is bound twice", k)
+			}
+			seen[k] = true
+		}
+		if b.do == nil {
+			t.Errorf("%v does nothing", b.keys)
+		}
+	}
+}
+
+func TestQuit(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	for _, k := range []string{"q", "ctrl+c"} {
+		if msgs := press(m, k); len(msgs) != 1 || msgs[0] != tea.Quit() {
+			t.Errorf("%s leads to %v", k, msgs)
+		}
+	}
+}
+
+// A list of a thousand sessions is drawn by what is seen of it.
+func TestManySessions(t *testing.T) {
+	m := newScreen(t, Options{}, termenv.Ascii)
+	m.open = nil
+	var msg filesChanged
+	for i := range 1000 {
+		msg.changed = append(msg.changed, fileInfo{
+			Path: fmt.Sprintf("/s/%d.jsonl", i), ID: fmt.Sprint(i), ModTime: now.Add(-time.Duration(i) * time.Hour),
+			Story: timeline.Story{First: fmt.Sprintf("task %d", i), Standing: timeline.Stopped},
+		})
+	}
+	send(m, tea.WindowSizeMsg{Width: 80, Height: 24}, msg, key("end"))
+	if frame := m.View(); !strings.Contains(frame, "task 999") || strings.Contains(frame, "task 970 ") {
+		t.Errorf("the end of the list is\n%s", frame)
+	}
+	send(m, key("home"))
+	if !strings.Contains(m.View(), "task 0 ") {
+		t.Error("the start of the list is not in sight")
+	}
+}

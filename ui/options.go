@@ -1,0 +1,67 @@
+// Package ui is the screen of piwatch: all sessions on the left, one of them on
+// the right. It is one Bubble Tea model. The panes are plain structs with verbs;
+// Update routes; what reads files or talks to the hub runs beside it (feed.go)
+// and sends messages.
+package ui
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"piwatch/internal/control"
+	"piwatch/internal/pi"
+)
+
+// Hub is what the screen needs of the hub. *control.Client is one.
+type Hub interface {
+	// Watch gives the sessions with a bridge, and from then on what changes.
+	// The channel is closed when the connection ends.
+	Watch(ctx context.Context) ([]control.Session, <-chan control.Push, error)
+	// Steer asks for one thing in one session.
+	Steer(ctx context.Context, method string, params control.SteerParams) (control.CommandReply, error)
+	// Close ends the connection.
+	Close() error
+}
+
+// Options are what the screen runs with. The zero value works: it shows the
+// session files of no folder, without a hub.
+type Options struct {
+	// Hub is a connection that is there already; it stays the caller's. It may
+	// be nil.
+	Hub Hub
+	// Redial connects to the hub when there is no connection, again and again.
+	// Nil: there is no hub, and all is read-only.
+	Redial func(ctx context.Context) (Hub, error)
+	// Dirs are the folders with session files.
+	Dirs []pi.Dir
+	// Theme is the name of a theme, ThemeDir a folder with themes of the user.
+	Theme, ThemeDir string
+	// ASCII keeps all signs of the screen to ASCII, NoColor keeps it
+	// to one colour. NO_COLOR in the environment does so, too.
+	ASCII, NoColor bool
+	// Now is the clock; time.Now when nil.
+	Now func() time.Time
+	// Select is the id of the session to show first.
+	Select string
+	// In and Out are the terminal; the standard streams when nil.
+	In  io.Reader
+	Out io.Writer
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.In == nil {
+		o.In = os.Stdin
+	}
+	if o.Out == nil {
+		o.Out = os.Stdout
+	}
+	if os.Getenv("NO_COLOR") != "" {
+		o.NoColor = true
+	}
+	return o
+}

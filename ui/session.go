@@ -1,0 +1,220 @@
+package ui
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"piwatch/internal/control"
+	"piwatch/internal/timeline"
+	"piwatch/internal/watchdog"
+)
+
+// session is one session of the list: its file, its bridge, or both.
+type session struct {
+	id   string
+	file *fileInfo
+	live *control.Session
+	// lost says that the hub which told of the bridge is gone.
+	lost bool
+}
+
+// need says how much a session needs the user. The order is that of the list.
+type need int
+
+const (
+	needWaits need = iota
+	needFailed
+	needCounting
+	needWorking
+	needPaused
+	needIdle
+	needDone
+	needEnded
+)
+
+// recent is how long the file of a session without a bridge says something of
+// the present. After that the session has ended, as far as one can know.
+const recent = 15 * time.Minute
+
+// needWords are the words of the needs; a sign never stands alone.
+var needWords = map[need]string{
+	needWaits: "waits", needFailed: "failed", needCounting: "counting", needWorking: "working",
+	needPaused: "paused", needIdle: "idle", needDone: "done", needEnded: "ended",
+}
+
+// pausedWords are the words of the phases in which a countdown waits for the
+// user. They fit into the list.
+var pausedWords = map[watchdog.Phase]string{
+	watchdog.Typing: "typing", watchdog.Paused: "paused", watchdog.Interrupted: "stopped", watchdog.Lost: "lost",
+}
+
+func (s *session) story() timeline.Story {
+	if s.file == nil {
+		return timeline.Story{}
+	}
+	return s.file.Story
+}
+
+// need is the rank of the session, and the word that says why.
+func (s *session) need(now time.Time) (need, string) {
+	rank := s.rank(now)
+	word := needWords[rank]
+	if rank == needPaused {
+		word = pausedWords[s.view().Phase]
+	}
+	return rank, word
+}
+
+func (s *session) rank(now time.Time) need {
+	standing := s.story().Standing
+	if s.live == nil {
+		if now.Sub(s.changed()) > recent {
+			return needEnded
+		}
+		return standingNeeds[standing]
+	}
+	watch := s.live.Watch
+	switch {
+	case s.lost && watch.Phase != watchdog.Off:
+		return needPaused
+	case s.live.Facts.Dialog:
+		return needWaits
+	case watch.Phase == watchdog.Counting:
+		return needCounting
+	case watch.Phase == watchdog.Checking, !s.live.Facts.Idle:
+		return needWorking
+	case watch.Phase == watchdog.Typing, watch.Phase == watchdog.Paused, watch.Phase == watchdog.Interrupted:
+		return needPaused
+	case watch.Last == watchdog.WaitUser, watch.Last == "" && standing == timeline.Asks:
+		return needWaits
+	case standing == timeline.Broken:
+		return needFailed
+	case watch.Last == watchdog.Done:
+		return needDone
+	case watch.Phase == watchdog.Working:
+		return needWorking
+	}
+	return needIdle
+}
+
+var standingNeeds = map[timeline.Standing]need{
+	timeline.Fresh: needIdle, timeline.Working: needWorking, timeline.Stopped: needIdle, timeline.Asks: needWaits,
+	timeline.IsDone: needDone, timeline.Broken: needFailed, timeline.Halted: needIdle,
+}
+
+// changed is when the session last changed.
+func (s *session) changed() time.Time {
+	if s.file == nil {
+		return time.Time{}
+	}
+	if t := s.file.Story.Time; t.After(s.file.ModTime) {
+		return t
+	}
+	return s.file.ModTime
+}
+
+// path is the session's file; empty when it has none.
+func (s *session) path() string {
+	switch {
+	case s.live != nil && s.live.File != "":
+		return s.live.File
+	case s.file != nil:
+		return s.file.Path
+	}
+	return ""
+}
+
+// title is the session's name, or the first words of it.
+func (s *session) title() string {
+	var name string
+	if s.live != nil {
+		name = timeline.OneLine(s.live.Name)
+	}
+	if name == "" && s.file != nil {
+		name = timeline.OneLine(s.file.Name)
+	}
+	if name == "" {
+		name = s.story().First
+	}
+	if name == "" {
+		name = "(nothing said yet)"
+	}
+	return name
+}
+
+func (s *session) cwd() string {
+	switch {
+	case s.live != nil && s.live.Cwd != "":
+		return timeline.OneLine(s.live.Cwd)
+	case s.file != nil:
+		return timeline.OneLine(s.file.Cwd)
+	}
+	return ""
+}
+
+func (s *session) folder() string {
+	if cwd := s.cwd(); cwd != "" {
+		return filepath.Base(cwd)
+	}
+	return ""
+}
+
+// view is what the status bar shows of the watchdog.
+func (s *session) view() watchdog.View {
+	story := s.story()
+	switch {
+	case s.live == nil:
+		return watchdog.View{Phase: watchdog.Off, Count: story.Count, Settings: story.Settings, Last: story.Decision, Note: story.Note, Why: readOnly}
+	case s.lost:
+		v := s.live.Watch
+		v.Phase, v.Deadline, v.Left, v.Why = watchdog.Lost, time.Time{}, 0, "hub gone, reconnecting"
+		return v
+	}
+	return s.live.Watch
+}
+
+// readOnly is why nothing can be steered in a session without a bridge.
+const readOnly = "no bridge in this session: read-only"
+
+// age writes how long ago something was, in at most four cells.
+func age(now, then time.Time) string {
+	d := now.Sub(then)
+	switch {
+	case then.IsZero():
+		return ""
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d < 1000*24*time.Hour:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return ">2y"
+}
+
+// needLook is the sign and the colour of a need.
+func (e *env) needLook(n need) (string, lipgloss.Style) {
+	st, g := &e.styles, &e.signs
+	switch n {
+	case needWaits:
+		return g.waits, st.Waits
+	case needFailed:
+		return g.failed, st.Error
+	case needCounting:
+		return g.counting, st.Counting
+	case needWorking:
+		return g.working, st.Working
+	case needPaused:
+		return g.paused, st.Paused
+	case needIdle:
+		return g.idle, st.Muted
+	case needDone:
+		return g.done, st.Done
+	}
+	return g.ended, st.Muted
+}
