@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"piwatch/internal/bridge"
+	"piwatch/internal/control"
+	"piwatch/internal/watchdog"
+)
+
+func TestExitCodes(t *testing.T) {
+	_, badSetting := watchdog.Parse("timeout=x")
+	for _, c := range []struct {
+		err  error
+		want int
+		hint bool
+	}{
+		{nil, exitOK, false},
+		{errors.New("e"), exitError, false},
+		{&usageError{"e", "piwatch"}, exitUsage, true},
+		{badSetting, exitUsage, false},
+		{&control.DialError{Path: "/s", Class: control.ErrNoHub}, exitNoHub, true},
+		{&control.DialError{Path: "/s", Class: control.ErrTimeout}, exitNoHub, true},
+		{&control.ProtocolError{Hub: 1, Peer: 2, Version: "1"}, exitNoHub, true},
+		{&control.ProtocolError{Hub: 3, Peer: 2, Version: "1"}, exitNoHub, true},
+		{control.ErrClosed, exitNoHub, false},
+		{&control.Error{Code: -32001, Message: "m"}, exitNoSession, false},
+		{&sessionError{text: "e"}, exitNoSession, true},
+		{&refusedError{text: "e"}, exitRefused, false},
+		{&bridge.RefusedError{Status: bridge.Status{State: bridge.Edited}}, exitRefused, true},
+	} {
+		var out strings.Builder
+		a := &app{err: &out}
+		err := c.err
+		if err != nil {
+			err = fmt.Errorf("while\x1b[31m testing: %w", err)
+		}
+		if got := a.tell(err); got != c.want {
+			t.Errorf("%v: exit code %d, want %d", c.err, got, c.want)
+		}
+		text := out.String()
+		if err != nil && !strings.HasPrefix(text, "piwatch: while testing: ") || strings.Contains(text, "\nhint: ") != c.hint {
+			t.Errorf("%v is told as %q", c.err, text)
+		}
+	}
+}
+
+func TestEveryExitCodeIsDocumented(t *testing.T) {
+	for i, c := range exitCodes {
+		if c.code != i || c.meaning == "" {
+			t.Errorf("row %d: %+v", i, c)
+		}
+	}
+	if len(exitCodes) != exitRefused+1 {
+		t.Errorf("%d rows", len(exitCodes))
+	}
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"piwatch/internal/config"
+	"piwatch/internal/control"
+	"piwatch/internal/hub"
+)
+
+// maxLog is the size at which the hub begins a new log; one old one is kept.
+const maxLog = 4 << 20
+
+func (a *app) hubCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "hub",
+		GroupID: groupSetUp,
+		Short:   "Run, stop or look at the hub",
+		Long: `The hub is the one process of a user that decides for all sessions. Whoever needs
+it first starts it: the screen, or a Pi with the bridge. It leaves by itself
+after a minute with neither.`,
+		Args: args(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return &usageError{"unknown command " + quote(args[0]) + didYouMean(cmd, args[0]), cmd.CommandPath()}
+		},
+	}
+	status := &cobra.Command{
+		Use:   "status",
+		Short: "Say whether the hub runs, and where its socket and log are",
+		Args:  args(0, 0),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.hubStatus(cmd.Context()) },
+	}
+	a.addJSON(status)
+	cmd.AddCommand(
+		&cobra.Command{
+			Use:   "run",
+			Short: "Run the hub here, until it is stopped or not needed",
+			Args:  args(0, 0),
+			RunE:  func(cmd *cobra.Command, _ []string) error { return a.hubRun(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use:   "stop",
+			Short: "Stop the hub; nothing is lost, the sessions keep their record",
+			Args:  args(0, 0),
+			RunE:  func(cmd *cobra.Command, _ []string) error { return a.hubStop(cmd.Context()) },
+		},
+		status,
+	)
+	return cmd
+}
+
+func (a *app) hubRun(ctx context.Context) error {
+	socket, err := control.SocketPath(a.env)
+	if err != nil {
+		return err
+	}
+	log, err := a.openLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	// A hub that the bridge has started has no stderr to leave a crash on.
+	if err := debug.SetCrashOutput(log, debug.CrashOptions{}); err != nil {
+		return fmt.Errorf("open the log of the hub: %w", err)
+	}
+	ctx, release := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer release()
+	var to io.Writer = log
+	if isatty.IsTerminal(os.Stderr.Fd()) {
+		to = io.MultiWriter(log, a.err)
+	}
+	err = hub.Run(ctx, hub.Options{
+		Socket:  socket,
+		Version: a.version,
+		Log:     slog.New(slog.NewTextHandler(to, nil)),
+	})
+	if errors.Is(err, control.ErrHubRunning) {
+		return &refusedError{err.Error(), "one is enough for a user; see: piwatch hub status"}
+	}
+	return err
+}
+
+// openLog opens the log of the hub, and begins a new one when it is long.
+func (a *app) openLog() (*os.File, error) {
+	path, err := config.HubLog(a.env)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+func (a *app) hubStop(ctx context.Context) error {
+	if err := a.outsidePi(); err != nil {
+		return err
+	}
+	socket, err := control.SocketPath(a.env)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := control.EndHub(ctx, socket, a.version, "piwatch hub stop"); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out, "the hub has stopped")
+	return nil
+}
+
+// hubState is what piwatch hub status prints as JSON.
+type hubState struct {
+	Running  bool   `json:"running"`
+	Version  string `json:"version,omitempty"`
+	Pid      int    `json:"pid,omitempty"`
+	Sessions int    `json:"sessions"` // with a bridge
+	Socket   string `json:"socket"`
+	Log      string `json:"log"`
+}
+
+func (a *app) hubStatus(ctx context.Context) error {
+	socket, errSocket := control.SocketPath(a.env)
+	log, errLog := config.HubLog(a.env)
+	if err := errors.Join(errSocket, errLog); err != nil {
+		return err
+	}
+	state := hubState{Socket: socket, Log: log}
+	asked := a.withHub(ctx, func(ctx context.Context, client *control.Client) error {
+		sessions, err := client.Sessions(ctx)
+		state.Running, state.Version, state.Pid, state.Sessions = true, client.Hub.Hub, client.Hub.Pid, len(sessions)
+		return err
+	})
+	switch {
+	case a.json:
+		return errors.Join(a.printJSON(state), asked)
+	case asked != nil:
+		return asked
+	}
+	fmt.Fprintf(a.out, "the hub runs: piwatch %s, pid %d, %d sessions\nsocket  %s\nlog     %s\n",
+		state.Version, state.Pid, state.Sessions, state.Socket, state.Log)
+	return nil
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"piwatch/internal/bridge"
+	"piwatch/internal/pi"
+)
+
+// installFlags say where the bridge goes.
+type installFlags struct {
+	project bool
+	force   bool
+}
+
+func (f *installFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.project, "project", false, "the .pi folder of this project, instead of all projects of yours")
+	cmd.Flags().BoolVar(&f.force, "force", false, "also when the installed file was edited")
+}
+
+const installPlaces = `The bridge is one file, extensions/piwatch.ts in Pi's agent folder
+(PI_CODING_AGENT_DIR, else ~/.pi/agent), or with --project in .pi of the folder
+you are in. A file of that name that piwatch did not write is left alone.`
+
+func (a *app) installCommand() *cobra.Command {
+	var flags installFlags
+	cmd := &cobra.Command{
+		Use:     "install",
+		GroupID: groupSetUp,
+		Short:   "Put the bridge into Pi",
+		Long:    "Put the bridge into Pi, or bring it up to date.\n\n" + installPlaces,
+		Example: "  piwatch install\n  piwatch install --project",
+		Args:    args(0, 0),
+		RunE:    func(*cobra.Command, []string) error { return a.install(flags) },
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var flags installFlags
+	cmd := &cobra.Command{
+		Use:     "uninstall",
+		GroupID: groupSetUp,
+		Short:   "Take the bridge out of Pi",
+		Long:    "Take the bridge out of Pi. A Pi that runs keeps it until /reload.\n\n" + installPlaces,
+		Example: "  piwatch uninstall",
+		Args:    args(0, 0),
+		RunE:    func(*cobra.Command, []string) error { return a.uninstall(flags) },
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (a *app) install(flags installFlags) error {
+	if err := a.outsidePi(); err != nil {
+		return err
+	}
+	dir, err := a.piDir(flags.project)
+	if err != nil {
+		return err
+	}
+	binary, err := executable()
+	if err != nil {
+		return err
+	}
+	status, change, err := bridge.Install(dir, binary, a.version, flags.force)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%s: %s (piwatch %s)\n", status.Path, change, status.Version)
+	if change == bridge.Unchanged {
+		return nil
+	}
+	fmt.Fprintln(a.out, "next: start Pi, or /reload in one that runs, and there: /watchdog timeout=30")
+	if flags.project {
+		fmt.Fprintln(a.out, "Pi loads it only when it trusts this project")
+	}
+	return nil
+}
+
+func (a *app) uninstall(flags installFlags) error {
+	if err := a.outsidePi(); err != nil {
+		return err
+	}
+	dir, err := a.piDir(flags.project)
+	if err != nil {
+		return err
+	}
+	status, change, err := bridge.Uninstall(dir, flags.force)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%s: %s\n", status.Path, change)
+	return nil
+}
+
+// piDir is the folder that holds Pi's extensions folder.
+func (a *app) piDir(project bool) (string, error) {
+	if project {
+		cwd, err := os.Getwd()
+		if err != nil {
+			return "", err
+		}
+		return filepath.Join(cwd, ".pi"), nil
+	}
+	home := a.env("HOME")
+	dir := pi.AgentDir(a.env, home)
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("no agent folder of Pi: %q is not an absolute path; set HOME or %s", dir, pi.EnvAgentDir)
+	}
+	return dir, nil
+}
+
+// executable is the path of this program, as the bridge will call it.
+func executable() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(path, string(filepath.Separator)+"go-build") {
+		return "", errors.New("this program was built by go run and is gone in a moment; build it first: make build")
+	}
+	return path, nil
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"piwatch/internal/control"
+	"piwatch/internal/demo"
+)
+
+// testVersion is the release that piwatch plays in the scripts.
+const testVersion = "1.2.3"
+
+// scriptTimeout ends a wait that hangs; nothing is expected to take that long.
+const scriptTimeout = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"piwatch": func() { os.Exit(Main(testVersion)) }})
+}
+
+// TestScripts runs the scripts of testdata/script, each in a home of its own.
+// Beside testscript's commands they use:
+//
+//	exits CODE piwatch ARGS…   runs a command that must end with that code
+//	await-hub                  waits until a hub answers
+//	pi NAME FOLDER             starts a stand-in for Pi in a folder, lets it finish a run, puts its session id into $NAME
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Deadline:            time.Now().Add(2 * time.Minute),
+		Setup:               setUp,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"await-hub": awaitHub,
+			"pi":        startPi,
+		},
+	})
+}
+
+func setUp(env *testscript.Env) error {
+	// The socket's path must be short, and the script's folder is not.
+	run, err := os.MkdirTemp("", "pw")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = os.RemoveAll(run) })
+	home := filepath.Join(env.WorkDir, "home")
+	for key, value := range map[string]string{
+		"HOME":                home,
+		"XDG_CONFIG_HOME":     "",
+		"XDG_STATE_HOME":      "",
+		"XDG_RUNTIME_DIR":     "",
+		"PIWATCH_SOCKET":      filepath.Join(run, "hub.sock"),
+		"PI_CODING_AGENT_DIR": "",
+		"PI_CODING_AGENT":     "",
+		"PI_SESSION_ID":       "",
+	} {
+		env.Setenv(key, value)
+	}
+	return os.Mkdir(home, 0o700)
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ARGS…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func awaitHub(ts *testscript.TestScript, _ bool, _ []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		client, err := control.DialClient(ctx, ts.Getenv("PIWATCH_SOCKET"), testVersion, "test")
+		if err == nil {
+			ts.Check(client.Close())
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			ts.Fatalf("no hub: %v", err)
+		}
+	}
+}
+
+func startPi(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: pi NAME FOLDER")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
+	defer cancel()
+	p, err := demo.New(context.Background(), demo.Setup{
+		Socket:   ts.Getenv("PIWATCH_SOCKET"),
+		Sessions: ts.MkAbs("sessions"),
+		Cwd:      ts.MkAbs(args[1]),
+		// A name is foreign text: it must not reach the terminal as it is.
+		Name:   args[0] + " \x1b[31mred\x1b[0m",
+		Script: demo.Answers(demo.Say("That is a beginning.")),
+	})
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(p.Quit()) })
+	ts.Check(p.Wait(ctx, func(s demo.State) bool { return s.Connected }))
+	p.Prompt("Do it.")
+	ts.Check(p.Wait(ctx, demo.Settled(1)))
+	ts.Setenv(args[0], p.Session())
+}
