@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"piwatch/internal/control"
+	"piwatch/internal/demo"
+	"piwatch/internal/hub"
+)
+
+// startHub runs a hub in this process, in the home's place for it.
+func startHub(t *testing.T, h *Home) {
+	t.Helper()
+	startHubAt(t, h, nil)
+}
+
+// hubClock is a clock that stands still until the test moves it.
+type hubClock struct{ *demo.ManualClock }
+
+func newHubClock() hubClock { return hubClock{demo.NewManualClock(time.Now())} }
+
+func (c hubClock) AfterFunc(d time.Duration, f func()) hub.Timer {
+	return c.ManualClock.AfterFunc(d, f)
+}
+
+// startHubAt is startHub with a clock of the test's.
+func startHubAt(t *testing.T, h *Home, clock hub.Clock) {
+	t.Helper()
+	socket := hubSocket(t, h)
+	ready := make(chan struct{})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	log := &strings.Builder{}
+	go func() {
+		ended <- hub.Run(ctx, hub.Options{
+			Socket: socket, Clock: clock, Version: "0.0.0-test", IdleExit: -1, Ready: ready,
+			Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		})
+	}()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatalf("hub: %v", err)
+	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("hub: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("log of the hub:\n%s", log)
+		}
+	})
+}
+
+func hubSocket(t *testing.T, h *Home) string {
+	t.Helper()
+	env := map[string]string{}
+	for _, pair := range h.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	socket, err := control.SocketPath(func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return socket
+}
+
+// bridgeFile is the extension as it is in the source.
+func bridgeFile(t *testing.T) string {
+	t.Helper()
+	root, err := ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(root, "internal", "bridge", "watchdog.ts")
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The compiler that checks the bridge, pinned: 5.9 is the last line of
+// TypeScript that is plain JavaScript and runs on any Node.
+const (
+	typescriptVersion = "5.9.3"
+	nodeTypesVersion  = "22.20.7"
+)
+
+// TestBridgeTypes checks the bridge against the types that each Pi ships.
+func TestBridgeTypes(t *testing.T) {
+	root, err := ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(filepath.Join(root, "internal", "bridge", "watchdog.ts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		if out, ok := typecheck(t, pi, string(source)); !ok {
+			t.Errorf("the bridge does not fit the types of Pi %s:\n%s", pi.Version, out)
+		}
+	})
+}
+
+// TestTypecheckSeesPi proves that the types are really found: an unresolved
+// import would make everything any, and nothing an error.
+func TestTypecheckSeesPi(t *testing.T) {
+	source, err := os.ReadFile(probe(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		if out, ok := typecheck(t, pi, string(source)); !ok {
+			t.Errorf("the probe does not fit the types of Pi:\n%s", out)
+		}
+		broken := strings.NewReplacer(
+			`ctx.ui.setStatus("probe", "probe 1")`, `ctx.ui.setStatus(1, "probe 1")`,
+			`pi.appendEntry("probe.mark", { args })`, `pi.on("nonesuch", () => {})`,
+		).Replace(string(source))
+		out, ok := typecheck(t, pi, broken)
+		if ok {
+			t.Fatal("two wrong calls of Pi's API pass the check")
+		}
+		for _, want := range []string{"'number' is not assignable to parameter of type 'string'", `"nonesuch"`} {
+			if !strings.Contains(out, want) {
+				t.Errorf("no word of %s in:\n%s", want, out)
+			}
+		}
+	})
+}
+
+// typecheck compiles one TypeScript module against the packages of a Pi; ok is
+// false if the compiler found errors, which out lists.
+func typecheck(t *testing.T, pi *Pi, source string) (out string, ok bool) {
+	t.Helper()
+	compiler := typescript(t)
+	dir := t.TempDir()
+	// Imports resolve as they do for an extension beside Pi's own packages.
+	if err := os.Symlink(filepath.Join(pi.Dir, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	config, err := json.Marshal(map[string]any{
+		"compilerOptions": map[string]any{
+			"strict":                     true,
+			"noEmit":                     true,
+			"skipLibCheck":               true,
+			"target":                     "es2023",
+			"lib":                        []string{"es2023"},
+			"module":                     "nodenext",
+			"moduleResolution":           "nodenext",
+			"allowImportingTsExtensions": true,
+			"typeRoots":                  []string{filepath.Join(compiler, "node_modules", "@types")},
+			"types":                      []string{"node"},
+		},
+		"files": []string{"extension.ts"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"extension.ts":  source,
+		"package.json":  `{"type":"module"}`,
+		"tsconfig.json": string(config),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer slots.take(1)() // the compiler costs as much as a Pi
+	tsc := filepath.Join(compiler, "node_modules", "typescript", "bin", "tsc")
+	output, err := exec.Command(pi.Node, tsc, "--pretty", "false", "-p", dir).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("run tsc: %v", err)
+	}
+	return string(output), err == nil
+}
+
+// typescript is the npm prefix that holds the compiler and Node's types.
+func typescript(t *testing.T) string {
+	t.Helper()
+	good := func(dir string) bool {
+		return packageVersion(dir, "typescript") == typescriptVersion &&
+			packageVersion(dir, "@types/node") == nodeTypesVersion
+	}
+	dir, err := npmInstall("ts-"+typescriptVersion, good,
+		"typescript@"+typescriptVersion, "@types/node@"+nodeTypesVersion)
+	if errors.Is(err, errNoNpm) {
+		missing(t, "npm (needed to fetch TypeScript %s)", typescriptVersion)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func packageVersion(dir, name string) string {
+	data, err := os.ReadFile(filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json"))
+	if err != nil {
+		return ""
+	}
+	var manifest struct {
+		Version string `json:"version"`
+	}
+	if json.Unmarshal(data, &manifest) != nil {
+		return ""
+	}
+	return manifest.Version
+}
