@@ -64,6 +64,7 @@ func setUp(env *testscript.Env) error {
 		"PI_CODING_AGENT_DIR": "",
 		"PI_CODING_AGENT":     "",
 		"PI_SESSION_ID":       "",
+		"GORACE":              "atexit_sleep_ms=0", // else each command takes a second longer
 	} {
 		env.Setenv(key, value)
 	}

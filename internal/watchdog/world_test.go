@@ -47,20 +47,20 @@ type world struct {
 
 // piModel is Pi and its bridge.
 type piModel struct {
-	joined, headless            bool
-	instance                    int
-	running, compacting         bool
-	draft, dialog               bool
-	settle, runs, leaf          int
-	aborted, ownEnd             bool
-	submitted                   time.Time // a message waits for its run
-	waits                       speaker   // whose message it is
-	steers                      speaker   // whose message waits within the run
-	unheard                     bool      // the engine that is there now was not told of it
-	own                         bool      // a message of piwatch was sent, its run has not started
-	check                       string
-	checkVoid                   bool
-	answer, ownStop             Decision
+	joined, headless    bool
+	instance            int
+	running, compacting bool
+	draft, dialog       bool
+	settle, runs, leaf  int
+	aborted, ownEnd     bool
+	submitted           time.Time // a message waits for its run
+	waits               speaker   // whose message it is
+	steers              speaker   // whose message waits within the run
+	unheard             bool      // the engine that is there now was not told of it
+	own                 bool      // a message of piwatch was sent, its run has not started
+	check               string
+	checkVoid           bool
+	answer, ownStop     Decision
 }
 
 // speaker is who wrote a message.
