@@ -8,7 +8,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { writeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { posix } from "node:path";
-import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { type ExtensionAPI, type ExtensionCommandContext, type ExtensionContext, ExtensionRunner } from "@earendil-works/pi-coding-agent";
 import { truncateToWidth } from "@earendil-works/pi-tui";
 
 const PIWATCH_BIN = "piwatch";
@@ -73,7 +73,7 @@ class Channel {
 	private waiting = new Map<number, { done: (value: any) => void; fail: (cause: Error) => void; timer: NodeJS.Timeout }>();
 
 	constructor(
-		private onRequest: (method: string, params: Json) => Receipt,
+		private onRequest: (method: string, params: Json) => Receipt | Promise<Receipt>,
 		private onClose: () => void,
 	) {}
 
@@ -143,13 +143,15 @@ class Channel {
 	private receive(message: Json): void {
 		if (typeof message.method === "string") {
 			if (message.id === undefined) return;
-			let answer: Json;
+			const failed = (cause: unknown): Receipt => ({ result: "refused", reason: `the bridge failed: ${text(cause)}` });
+			const answer = (result: Receipt): void => this.write({ jsonrpc: "2.0", id: message.id, result });
 			try {
-				answer = { result: this.onRequest(message.method, message.params ?? {}) };
+				const receipt = this.onRequest(message.method, message.params ?? {});
+				if (receipt instanceof Promise) receipt.catch(failed).then(answer);
+				else answer(receipt); // at once, before anything that Pi does because of it is told
 			} catch (cause) {
-				answer = { result: { result: "refused", reason: `the bridge failed: ${text(cause)}` } };
+				answer(failed(cause));
 			}
-			this.write({ jsonrpc: "2.0", id: message.id, ...answer });
 			return;
 		}
 		const call = this.waiting.get(message.id);
@@ -208,6 +210,9 @@ export default function piwatch(pi: ExtensionAPI): void {
 	let aborted = false; // the last run was aborted, and no message of the user came since
 	let runAborted = false;
 	let ownAbort = false;
+	let ownMove = false; // the branch is being moved by us
+	let commandCtx: ExtensionCommandContext | undefined; // of the last command typed
+	let onCommand: ((c: ExtensionCommandContext) => void) | undefined; // waits for the command it sent itself
 	let draft = false;
 	let submitted = 0; // when a message was submitted whose run has not started yet, milliseconds
 	let shown: string | undefined; // in Pi's footer
@@ -222,6 +227,21 @@ export default function piwatch(pi: ExtensionAPI): void {
 	const dropAssistant = new Set<number>(); // message timestamps, for a Pi without context edits
 	const dropCalls = new Set<string>();
 	const dropChecks = new Set<string>();
+
+	// Pi 0.81.1 has no official way to a command context without a typed command: its runner is caught when it makes its
+	// first context (unofficial, measured), and the method is put back at once.
+	let runner: { createCommandContext(): ExtensionCommandContext } | undefined;
+	if (!("getSettings" in pi)) {
+		const maker = (ExtensionRunner as any)?.prototype;
+		const original = maker?.createContext;
+		if (typeof original === "function" && typeof maker.createCommandContext === "function") {
+			maker.createContext = function (this: any, ...args: unknown[]): unknown {
+				maker.createContext = original;
+				runner = this;
+				return original.apply(this, args);
+			};
+		}
+	}
 
 	const channel = new Channel(serve, () => safe(lost));
 
@@ -322,8 +342,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const lasts = new Set([
 			branch.findLastIndex(isUser),
 			branch.findLastIndex((e) => isRecord(e, RECORD_CHECK)),
-			branch.findLastIndex((e) => isRecord(e, RECORD_OUTCOME)),
-			branch.findLastIndex((e) => isRecord(e, RECORD_OUTCOME) && e.data?.end === "answered" && e.data?.decision !== "continue"),
+			branch.findLastIndex((e) => isRecord(e, RECORD_OUTCOME) && !e.data?.again),
+			branch.findLastIndex((e) => isRecord(e, RECORD_OUTCOME) && !e.data?.again && e.data?.end === "answered" && e.data?.decision !== "continue"),
 			branch.findLastIndex(isWork),
 		]);
 		const single = (e: any): boolean => isUser(e) || isWork(e) || isRecord(e, RECORD_CHECK) || isRecord(e, RECORD_OUTCOME);
@@ -406,14 +426,14 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	// ------------------------------------------------------------------------------------------- what the hub asks for
 
-	function serve(method: string, params: Json): Receipt {
+	function serve(method: string, params: Json): Receipt | Promise<Receipt> {
 		if (stopped || !ctx) return { result: "stale", reason: "the session was replaced" };
 		const act = actions[method];
 		return act ? act(params) : { result: "refused", reason: `this bridge does not know ${method}` };
 	}
 
 	const sent: Receipt = { result: "sent" };
-	const actions: Record<string, (params: any) => Receipt> = {
+	const actions: Record<string, (params: any) => Receipt | Promise<Receipt>> = {
 		check(params) {
 			const no = refusal(params.fence);
 			if (no) return no;
@@ -443,6 +463,12 @@ export default function piwatch(pi: ExtensionAPI): void {
 			watching = params.text !== ""; // a watchdog that is on always has a status
 			footer(params.text);
 			return sent;
+		},
+		fold(params) {
+			return params.on ? foldAgain(params.check) : unfold(params.check);
+		},
+		rollback(params) {
+			return rollback(params.check);
 		},
 		notify(params) {
 			ctx!.ui.notify(params.text, params.level);
@@ -646,12 +672,114 @@ export default function piwatch(pi: ExtensionAPI): void {
 		for (const id of outcome.drop?.calls ?? []) dropCalls.add(id);
 	}
 
+	function undrop(outcome: Json): void {
+		dropChecks.delete(outcome.check);
+		for (const at of outcome.drop?.assistant ?? []) dropAssistant.delete(at);
+		for (const id of outcome.drop?.calls ?? []) dropCalls.delete(id);
+	}
+
 	/** A message without the calls that were folded out of it; undefined when nothing of it is left. */
 	function strip(m: any): any {
 		const isCall = (b: any): boolean => b.type === "toolCall" && dropCalls.has(b.id);
 		if (m.role !== "assistant" || !m.content.some(isCall)) return m;
 		const rest = withoutCalls(m.content, isCall);
 		return rest ? { ...m, content: rest } : undefined;
+	}
+
+	// -------------------------------------------------------------------------------------- folds and rollbacks by hand
+
+	const refused = (reason: string): Receipt => ({ result: "refused", reason });
+
+	/** The last outcome of an exchange on the branch. */
+	function outcomeAt(id: string): any {
+		return manager().getBranch().findLast((e: any) => e.type === "custom" && e.customType === RECORD_OUTCOME && e.data?.check === id)?.data;
+	}
+
+	/** Brings the folded rows back into the context: an edit with the original content, since the latest edit counts. */
+	function unfold(id: string): Receipt {
+		const outcome = outcomeAt(id);
+		if (!outcome) return refused("no such exchange on this branch");
+		if (!ctx!.isIdle()) return refused("the agent is running");
+		if (outcome.fold === "context_edit") {
+			const rows = outcome.rows.map((row: string) => manager().getEntry(row));
+			if (rows.some((e: any) => !e)) return refused("rows of the exchange are missing");
+			const edits = rows.map((e: any): Draft => ({ type: "context_edit", targetId: e.id, replacement: { content: e.message?.content ?? e.content } }));
+			if (!editNow(edits)) pending.push(...edits);
+		} else if (outcome.fold === "branch" || outcome.fold === "hook") {
+			undrop(outcome);
+			const tip = outcome.rows.at(-1);
+			// The rows are off the branch: they can come back to it for good only while nothing follows the exchange.
+			if (outcome.fold === "branch" && nothingSince(id)) manager().branch(tip);
+		} else return refused("the exchange is not folded");
+		pi.appendEntry(RECORD_OUTCOME, { ...outcome, fold: undefined, unfolded: outcome.fold, again: true });
+		return sent;
+	}
+
+	/** Folds an exchange again whose fold was undone. */
+	function foldAgain(id: string): Receipt {
+		const outcome = outcomeAt(id);
+		if (!outcome) return refused("no such exchange on this branch");
+		if (!outcome.unfolded) return refused(outcome.fold ? "the exchange is folded" : "the exchange was never folded: it is not provably harmless");
+		if (!ctx!.isIdle()) return refused("the agent is running");
+		if (outcome.unfolded === "context_edit") {
+			const edits = outcome.rows.map((row: string): Draft => ({ type: "context_edit", targetId: row, replacement: null }));
+			if (!editNow(edits)) pending.push(...edits);
+		} else drop(outcome);
+		const fold = outcome.unfolded === "branch" ? "hook" : outcome.unfolded;
+		pi.appendEntry(RECORD_OUTCOME, { ...outcome, fold, unfolded: undefined, again: true });
+		return sent;
+	}
+
+	/** Whether only records follow the exchange on the branch. */
+	function nothingSince(id: string): boolean {
+		const branch: any[] = manager().getBranch();
+		const at = branch.findLastIndex((e) => e.type === "custom" && e.customType === RECORD_CHECK && e.data?.id === id);
+		return at >= 0 && branch.slice(at + 1).every(isOwnRecord);
+	}
+
+	/** Moves the branch back to the marker before the check, so that the exchange leaves Pi's screen too. Used once, only if
+	 * the marker is that of this check, and only while nothing but the exchange follows it. */
+	async function rollback(id: string): Promise<Receipt> {
+		const outcome = outcomeAt(id);
+		const branch: any[] = manager().getBranch();
+		const at = branch.findLastIndex((e) => e.type === "custom" && e.customType === RECORD_CHECK && e.data?.id === id);
+		if (at < 0 || !outcome) return refused("no such exchange on this branch");
+		if (outcome.fold === "rollback") return refused("the exchange was rolled back already");
+		if (!ctx!.isIdle() || compacting || check) return refused("the agent is running");
+		const rows = new Set<string>([...(outcome.rows ?? []), ...(outcome.kept ?? [])]);
+		const mine = (e: any): boolean => rows.has(e.id) || isOwnRecord(e) || (e.type === "context_edit" && rows.has(e.targetId));
+		if (!outcome.rows?.length) return refused("the exchange is not provably harmless");
+		if (!branch.slice(at + 1).every(mine)) return refused("more than the exchange would be lost");
+		const navigate = navigator();
+		if (!navigate) return refused("this Pi gives no way to move the branch: type /watchdog status once, then it does");
+		ownMove = true;
+		try {
+			const moved = await navigate(branch[at].id);
+			if (moved.cancelled) return refused("another extension kept the branch where it is");
+			if (manager().getLeafId() !== branch[at].id) return refused("Pi did not move the branch");
+			pi.appendEntry(RECORD_OUTCOME, { ...outcome, fold: "rollback" });
+			return { ...sent, facts: facts() };
+		} finally {
+			ownMove = false;
+		}
+	}
+
+	/** The context of a command lets an extension move the branch. Pi 1.6.0 gives one at any time by sending our own
+	 * command, without a trace in session or screen; on Pi 0.81.1 the one of the last command typed is kept, or caught
+	 * (unofficial, measured). Undefined: there is none. */
+	function navigator(): ((id: string) => Promise<{ cancelled: boolean }>) | undefined {
+		if (hasEdits())
+			return (id) =>
+				new Promise((resolve, reject) => {
+					const timer = setTimeout(() => reject(new Error("Pi did not run the command")), REPLY_MS);
+					onCommand = (c) => {
+						clearTimeout(timer);
+						c.navigateTree(id).then(resolve, reject);
+					};
+					pi.sendUserMessage("/watchdog", { expandPromptTemplates: true } as object);
+				});
+		const c = commandCtx ?? runner?.createCommandContext();
+		return c && ((id) => c.navigateTree(id));
 	}
 
 	const isDropped = (m: any): boolean =>
@@ -838,8 +966,34 @@ export default function piwatch(pi: ExtensionAPI): void {
 		return { messages: event.messages.filter((m: any) => !isDropped(m)).map(strip).filter((m: any) => m !== undefined) };
 	});
 
+	/** Pi takes the record or the folded row directly before a message at the cut for part of its turn, and an exchange
+	 * folded at the very end for something to keep. Both would make it summarise more than it would without a check
+	 * (measured on both generations); the same object is used after this event. */
+	function repairCut(preparation: any, branch: any[]): void {
+		const omitted = new Set<string>();
+		for (const e of branch) if (e.type === "context_edit") e.replacement === null ? omitted.add(e.targetId) : omitted.delete(e.targetId);
+		const startsTurn = (e: any): boolean =>
+			e.type === "custom_message" || e.type === "branch_summary" || e.message?.role === "user" || e.message?.role === "bashExecution";
+		const isVisible = (e: any): boolean => !omitted.has(e.id) && (startsTurn(e) || e.message?.role === "assistant" || e.message?.role === "toolResult");
+		const at = branch.findIndex((e) => e.id === preparation.firstKeptEntryId);
+		if (at < 0) return;
+		let first = branch.slice(at).find(isVisible);
+		if (!first) {
+			first = branch.findLast(isVisible);
+			if (!first) return;
+			preparation.firstKeptEntryId = first.id;
+			(preparation.turnPrefixMessages.length ? preparation.turnPrefixMessages : preparation.messagesToSummarize).pop();
+		}
+		if (preparation.isSplitTurn && startsTurn(first)) {
+			preparation.messagesToSummarize.push(...preparation.turnPrefixMessages);
+			preparation.turnPrefixMessages = [];
+			preparation.isSplitTurn = false;
+		}
+	}
+
 	on("session_before_compact", (event) => {
 		compacting = true;
+		if (branchHas(RECORD_START)) repairCut(event.preparation, event.branchEntries);
 		event.signal?.addEventListener("abort", () => safe(compacted), { once: true });
 		tell("compaction", { on: true });
 	});
@@ -859,7 +1013,9 @@ export default function piwatch(pi: ExtensionAPI): void {
 		tell("dialog", { open: dialogs > 0 });
 	});
 
-	on("session_tree", () => tell("tree", { facts: facts() }));
+	on("session_tree", () => {
+		if (!ownMove) tell("tree", { facts: facts() });
+	});
 	on("session_info_changed", (event) => tell("renamed", { name: event.name ?? "", model: modelName() }));
 	on("model_select", () => tell("renamed", { name: manager().getSessionName() ?? "", model: modelName() }));
 
@@ -898,6 +1054,10 @@ export default function piwatch(pi: ExtensionAPI): void {
 				.filter((word) => word.startsWith(prefix))
 				.map((word) => ({ value: word, label: word })),
 		handler: async (args, c) => {
+			commandCtx = c;
+			const own = onCommand;
+			onCommand = undefined;
+			if (own) return own(c);
 			await soon(joined, START_MS); // the hub may just be starting
 			const reply = await channel
 				.request("command", { name: "watchdog", args })

@@ -31,15 +31,15 @@ const (
 
 // Methods the hub calls on a bridge. Each is answered with a Receipt.
 const (
-	SendCheck  = "check"  // CheckParams
-	SendWork   = "work"   // WorkParams
-	Void       = "void"   // VoidParams
-	Record     = "record" // RecordParams
-	Status     = "status" // StatusParams
-	Notify     = "notify" // NotifyParams
-	RegTool    = "tool"   // ToolDef
-	FoldRows   = "fold"   // FoldParams: fold or unfold an ended exchange by hand
-	RollbackTo = "rollback"
+	SendCheck  = "check"    // CheckParams
+	SendWork   = "work"     // WorkParams
+	Void       = "void"     // VoidParams
+	Record     = "record"   // RecordParams
+	Status     = "status"   // StatusParams
+	Notify     = "notify"   // NotifyParams
+	RegTool    = "tool"     // ToolDef
+	FoldRows   = "fold"     // FoldParams: fold or unfold an ended exchange by hand
+	RollbackTo = "rollback" // RollbackParams
 )
 
 // Methods a client calls on the hub. The methods that steer are answered with
@@ -54,6 +54,9 @@ const (
 	Nudge      = "nudge"      // SteerParams
 	Skip       = "skip"       // SteerParams
 	Extend     = "extend"     // SteerParams with Seconds
+	Fold       = "fold"       // SteerParams with Check: fold an exchange again
+	Unfold     = "unfold"     // SteerParams with Check: bring an exchange back into the context
+	Rollback   = "rollback"   // SteerParams with Check: take an exchange off the branch, and off Pi's screen
 	Set        = "set"        // SteerParams with Line
 	StatusText = "statusText" // SteerParams: the text of /watchdog status
 	StopHub    = "stop-hub"   // StopHubParams
@@ -287,6 +290,11 @@ type FoldParams struct {
 	On    bool   `json:"on"`
 }
 
+// RollbackParams moves the branch back to before a check.
+type RollbackParams struct {
+	Check string `json:"check"`
+}
+
 // ClientHello is the first message of a client.
 type ClientHello struct {
 	Role     string `json:"role"` // "client"
@@ -308,6 +316,7 @@ type SteerParams struct {
 	By      string `json:"by"`                // tui, cli
 	Line    string `json:"line,omitempty"`    // settings in the one grammar
 	Seconds int    `json:"seconds,omitempty"` // signed, for extend
+	Check   string `json:"check,omitempty"`   // id of the check, "" for the last one
 }
 
 // StopHubParams ends the hub.

@@ -109,7 +109,8 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 		return struct{}{}, nil
 	}
 	verb, known := steering[method]
-	if !known {
+	change, byHand := exchanges[method]
+	if !known && !byHand {
 		return nil, fmt.Errorf("%w: %s", control.ErrUnknownMethod, method)
 	}
 	var steer control.SteerParams
@@ -122,6 +123,9 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 	}
 	if steer.By == "" {
 		steer.By = p.client
+	}
+	if byHand {
+		return change.ask(s, steer.Check), nil
 	}
 	return verb(s, steer), nil
 }

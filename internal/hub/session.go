@@ -73,10 +73,11 @@ func (s *session) takeOver(b *bridge) {
 	s.hello = hello
 	state := watchdog.Rebuild(entries(hello.Records))
 	s.engine = watchdog.New(state, randomID)
-	s.footer = ""
+	s.footer, s.children = "", 0
 	s.step(watchdog.Joined{
 		Facts: hello.Facts, Instance: hello.Instance,
 		Headless: hello.Mode == "print" || hello.Mode == "json",
+		Rollback: hello.Env["PI_WATCHDOG_ROLLBACK"] == "1",
 	})
 	s.startFromEnv(state)
 	if hello.Other != "" {
@@ -201,6 +202,12 @@ func (s *session) do(effect watchdog.Effect) bool {
 		b.deliver(control.SendWork, control.WorkParams{Check: e.Check, Text: e.Text, Fence: control.Fence{Settle: e.Settle, Leaf: e.Leaf}}, e.Check, true)
 	case watchdog.VoidCheck:
 		b.send(control.Void, control.VoidParams{Check: e.Check, Why: e.Why, Abort: e.Abort})
+	case watchdog.Rollback:
+		b.enqueue(request{method: control.RollbackTo, params: control.RollbackParams{Check: e.Check}, got: func(r control.Receipt) {
+			if s.driver() == b {
+				s.step(watchdog.RolledBack{Check: e.Check, Done: r.Result == control.Sent, Reason: r.Reason, Facts: r.Facts})
+			}
+		}})
 	case watchdog.Append:
 		data, err := json.Marshal(e.Data)
 		if err != nil {

@@ -90,7 +90,7 @@ var actions = []action{
 	// The channel.
 	{"bridge acts", core, func(w *world) bool { return joined(w) && len(w.queue) > 0 && w.receipt == nil }, (*world).handle},
 	{"receipt", core, func(w *world) bool { return joined(w) && w.receipt != nil }, func(w *world) {
-		r := *w.receipt
+		r := w.receipt
 		w.receipt = nil
 		w.step(r)
 	}},
@@ -150,15 +150,17 @@ func starts(f *fault) map[string]*world {
 	talked := State{Settings: Defaults(), Human: true}
 	resumed := State{Started: true, On: true, Settings: Settings{4, 2, Keep, ""}, Human: true, Count: 1, Instance: "i0"}
 	counting := func(mode Mode) *world {
-		return newWorld(f, talked, false).play("run", "settle").begin(Settings{4, 2, mode, ""}).flush()
+		return newWorld(f, talked).play("run", "settle").begin(Settings{4, 2, mode, ""}).flush()
 	}
 	checking := func(mode Mode) *world { return counting(mode).play("tick").flush().play("run own") }
 	owed := func() *world { return checking(Once).play("decide continue", "turn ends") }
+	rolling := newWorld(f, talked, func(p *piModel) { p.rollback = true }).play("run", "settle").begin(Settings{4, 2, Keep, ""}).flush()
 	return map[string]*world{
-		"never watched, no message":         newWorld(f, State{Settings: Defaults()}, false),
-		"started by hand before any run":    newWorld(f, talked, false).begin(Settings{4, 2, Once, ""}),
-		"resumed in another process":        newWorld(f, resumed, false),
-		"resumed where nobody types":        newWorld(f, resumed, true),
+		"a check runs that is rolled back":  rolling.play("tick").flush().play("run own"),
+		"never watched, no message":         newWorld(f, State{Settings: Defaults()}),
+		"started by hand before any run":    newWorld(f, talked).begin(Settings{4, 2, Once, ""}),
+		"resumed in another process":        newWorld(f, resumed),
+		"resumed where nobody types":        newWorld(f, resumed, func(p *piModel) { p.headless = true }),
 		"counting":                          counting(Once),
 		"a check is on its way":             counting(Keep).play("tick"),
 		"a check runs, once":                checking(Once),

@@ -15,6 +15,7 @@ type contract struct {
 	settings                           Settings
 	count                              int    // checks since the last message of the user
 	refusals                           int    // since the last settle
+	rolled                             string // the last check that was to be rolled back
 	owed                               string // the check whose work message may be sent
 	open                               string // the check that is sent or open
 	accepted                           bool   // an answer of it was accepted
@@ -62,6 +63,7 @@ const (
 	ruleSpin      = "a tick is never due at once"
 	ruleStuck     = "what is idle and unhindered is asked in the end"
 	ruleInStep    = "engine and bridge agree whether a check is open"
+	ruleRollback  = "an exchange is rolled back once, while nothing else happens"
 	ruleRecord    = "an engine rebuilt from the record agrees with the first"
 )
 
@@ -69,7 +71,7 @@ const (
 var rules = []string{
 	ruleOne, ruleOff, rulePaused, ruleSuspend, ruleEsc, ruleBusy, ruleSubmitted, ruleTyping,
 	ruleFirst, ruleHuman, ruleSkip, ruleRefusals, ruleCap, ruleCount, ruleStopped, ruleOutcome,
-	ruleOwed, ruleReply, ruleWhy, ruleSpin, ruleStuck, ruleInStep, ruleRecord,
+	ruleOwed, ruleReply, ruleWhy, ruleSpin, ruleStuck, ruleInStep, ruleRollback, ruleRecord,
 }
 
 func (c *contract) breach(rule, format string, args ...any) {
@@ -225,6 +227,14 @@ func (c *contract) effect(w *world, ev Event, effect Effect) {
 			c.refusals = refusalsPerSettle // Pi did not start it
 		}
 		c.void = true
+	case Rollback:
+		if p := &w.pi; p.running || p.compacting || p.dialog || c.open != "" || w.sending() || !c.submitted.IsZero() {
+			c.breach(ruleRollback, "%s is to be rolled back at the wrong time", e.Check)
+		}
+		if e.Check == c.rolled {
+			c.breach(ruleRollback, "%s is to be rolled back again", e.Check)
+		}
+		c.rolled = e.Check
 	case Ended:
 		c.ended(ev, e)
 	case Answer:
@@ -269,7 +279,7 @@ func (c *contract) send(w *world) {
 func (w *world) sending() bool {
 	for _, r := range w.queue {
 		switch r.effect.(type) {
-		case AskCheck, SendWork:
+		case AskCheck, SendWork, Rollback:
 			return true
 		}
 	}

@@ -59,8 +59,17 @@ type Engine struct {
 	refused   int       // sends refused since the last settle
 	refusal   string
 
-	check *openCheck
-	work  *owedWork
+	check    *openCheck
+	work     *owedWork
+	rollback bool // ended exchanges are rolled back
+	undo     *owedRollback
+	exchange string // id of the last check that was closed
+}
+
+// owedRollback is a rollback that an ended exchange is owed.
+type owedRollback struct {
+	check string
+	asked bool // it is with the bridge
 }
 
 // openCheck is a check from the moment it is sent to the bridge until the
@@ -114,7 +123,7 @@ func (e *Engine) take(now time.Time, ev Event) []Effect {
 	case Joined:
 		out = e.onJoined(ev)
 	case Left:
-		e.joined, e.check, e.children = false, nil, 0
+		e.joined, e.check, e.undo, e.children = false, nil, nil, 0
 		if e.work != nil && e.work.asked {
 			e.work = nil // whether it arrived is in the record, which the next Joined rebuilds from
 		}
@@ -149,6 +158,8 @@ func (e *Engine) take(now time.Time, ev Event) []Effect {
 		out = e.onDecided(ev)
 	case Delivered:
 		out = e.onDelivered(now, ev)
+	case RolledBack:
+		out = e.onRolledBack(ev)
 	case ChildrenChanged:
 		e.children = ev.Running
 	case Tick:
@@ -224,7 +235,7 @@ func (e *Engine) Wake() (time.Time, bool) {
 }
 
 func (e *Engine) onJoined(ev Joined) []Effect {
-	e.joined, e.headless = true, ev.Headless
+	e.joined, e.headless, e.rollback = true, ev.Headless, ev.Rollback
 	e.see(ev.Facts)
 	e.byHand = e.instance != "" && e.instance == ev.Instance
 	e.instance = ev.Instance
@@ -257,6 +268,9 @@ func (e *Engine) onSpoken(now time.Time, ev Spoken) []Effect {
 		e.check.void = true
 	}
 	e.dropWork()
+	if e.undo != nil && !e.undo.asked {
+		e.undo = nil
+	}
 	e.submitted = now
 	if !ev.Human {
 		return nil
@@ -280,7 +294,10 @@ func (e *Engine) onClosed(ev Closed) []Effect {
 		return []Effect{Log{"warning", "a check that is not open was closed: " + o.Check}}
 	}
 	void := e.check.void
-	e.check = nil
+	e.check, e.exchange = nil, o.Check
+	if e.rollback && len(o.Rows) > 0 {
+		e.undo = &owedRollback{check: o.Check}
+	}
 	e.wrongAnswer = o.End == EndNoAnswer
 	if o.End != EndAnswered || void || !e.on {
 		return []Effect{Log{"info", closedText(o)}}
@@ -443,6 +460,12 @@ func (e *Engine) dropWork() {
 
 // reconcile brings countdown and sends in line with what is known now.
 func (e *Engine) reconcile(now time.Time) []Effect {
+	var out []Effect
+	if e.undo != nil && !e.undo.asked && e.mayRollBack() {
+		// Before anything else is sent: the branch must still end with the exchange.
+		e.undo.asked, e.heard = true, false
+		out = []Effect{Rollback{e.undo.check}}
+	}
 	why, resumes := e.hindrance()
 	if why != "" {
 		if resumes && !e.deadline.IsZero() {
@@ -452,7 +475,7 @@ func (e *Engine) reconcile(now time.Time) []Effect {
 			e.left = 0
 		}
 		e.deadline = time.Time{}
-		return nil
+		return out
 	}
 	if e.work != nil {
 		if e.work.asked {
@@ -477,6 +500,27 @@ func (e *Engine) reconcile(now time.Time) []Effect {
 		return nil
 	}
 	return e.ask(now, fmt.Sprintf("idle for %d s", int(e.grace().Seconds())))
+}
+
+// mayRollBack: also when monitoring is off, since the exchange may have ended
+// it.
+func (e *Engine) mayRollBack() bool {
+	f := e.facts
+	return e.joined && f.Idle && !f.Compacting && !f.Queued && !f.Dialog && e.submitted.IsZero() && e.check == nil
+}
+
+func (e *Engine) onRolledBack(ev RolledBack) []Effect {
+	if e.undo == nil || e.undo.check != ev.Check {
+		return nil
+	}
+	e.undo = nil
+	if ev.Facts != nil && !e.heard {
+		e.see(*ev.Facts)
+	}
+	if ev.Done {
+		return []Effect{Log{"info", "the exchange was rolled back"}}
+	}
+	return []Effect{Log{"warning", "the exchange was not rolled back: " + ev.Reason}}
 }
 
 func (e *Engine) stopAtCap() []Effect {
@@ -552,6 +596,7 @@ var hindrances = []struct {
 	{why: "interrupted; waits for the user's next message", phase: Interrupted,
 		is: func(e *Engine) bool { return e.interrupted }},
 	{why: "a check is open", phase: Checking, is: func(e *Engine) bool { return e.check != nil }},
+	{why: "an exchange is rolled back", phase: Working, is: func(e *Engine) bool { return e.undo != nil && e.undo.asked }},
 	{why: "Pi is compacting", phase: Working, is: func(e *Engine) bool { return e.facts.Compacting }},
 	{why: "the agent is working", phase: Working, is: func(e *Engine) bool { return !e.facts.Idle }},
 	{why: "a message was submitted; its run starts", phase: Working, is: func(e *Engine) bool { return !e.submitted.IsZero() }},
@@ -576,7 +621,7 @@ const onItsWay = "the work message is on its way"
 func (e *Engine) View(now time.Time) View {
 	v := View{
 		Count: e.count, Settings: e.settings, Deadline: e.deadline, Left: e.left,
-		Last: e.last, Note: e.note, Phase: Counting,
+		Last: e.last, Note: e.note, Exchange: e.exchange, Phase: Counting,
 	}
 	if e.check != nil {
 		v.Check = e.check.id

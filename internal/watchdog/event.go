@@ -14,6 +14,7 @@ type (
 		Facts    Facts
 		Headless bool   // print or json mode: nobody is there, so no countdown
 		Instance string // the load of the bridge
+		Rollback bool   // ended exchanges are rolled back, not only folded
 	}
 	// Left: the bridge is gone.
 	Left struct{}
@@ -47,6 +48,13 @@ type (
 		Sent   bool   // else refused or stale
 		Reason string // why it was refused or is stale
 		Facts  *Facts // what the bridge saw
+	}
+	// RolledBack: the bridge's receipt for a rollback.
+	RolledBack struct {
+		Check  string
+		Done   bool
+		Reason string // why it was refused
+		Facts  *Facts
 	}
 	// ChildrenChanged: so many child sessions run.
 	ChildrenChanged struct{ Running int }
@@ -100,6 +108,7 @@ func (TreeMoved) isEvent()         {}
 func (Closed) isEvent()            {}
 func (Decided) isEvent()           {}
 func (Delivered) isEvent()         {}
+func (RolledBack) isEvent()        {}
 func (ChildrenChanged) isEvent()   {}
 func (StartWatch) isEvent()        {}
 func (StopWatch) isEvent()         {}
@@ -136,6 +145,8 @@ type (
 		Why   string
 		Abort bool
 	}
+	// Rollback moves the branch back to before a check.
+	Rollback struct{ Check string }
 	// Append writes a record into the session file.
 	Append struct {
 		Type string
@@ -170,6 +181,7 @@ type (
 func (AskCheck) isEffect()     {}
 func (SendWork) isEffect()     {}
 func (VoidCheck) isEffect()    {}
+func (Rollback) isEffect()     {}
 func (Append) isEffect()       {}
 func (RegisterTool) isEffect() {}
 func (Ended) isEffect()        {}

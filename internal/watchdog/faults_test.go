@@ -152,6 +152,19 @@ var faults = []fault{
 		}
 		return e.Step(now, ev)
 	}},
+	{rule: ruleRollback, what: "an exchange is rolled back twice", step: func(e *Engine, now time.Time, ev Event) []Effect {
+		if r, ok := ev.(RolledBack); ok {
+			e.undo = &owedRollback{check: r.Check}
+			ev = ChildrenChanged{e.children}
+		}
+		return e.Step(now, ev)
+	}},
+	{rule: ruleRollback, what: "an exchange is rolled back in a run", step: func(e *Engine, now time.Time, ev Event) []Effect {
+		if _, closed := ev.(Closed); closed {
+			e.facts.Idle = true
+		}
+		return e.Step(now, ev)
+	}},
 	{rule: ruleInStep, what: "the end of a check is not heard of", step: deaf[Closed]},
 	{rule: ruleRecord, what: "pauses are not recorded", step: mute(func(effect Effect) bool {
 		a, is := effect.(Append)

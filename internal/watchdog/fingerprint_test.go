@@ -30,7 +30,12 @@ func (w *world) fingerprint() string {
 		p.times(e.work.unsure)
 	}
 	p.words("|")
-	p.flags(m.joined, m.running, m.compacting, m.draft, m.dialog, m.aborted, m.ownEnd, m.own, m.checkVoid, m.unheard, m.runs > 0)
+	if e.undo != nil {
+		p.id(e.undo.check)
+		p.flags(e.undo.asked)
+	}
+	p.words("|")
+	p.flags(m.rollback, m.joined, m.running, m.compacting, m.draft, m.dialog, m.aborted, m.ownEnd, m.own, m.checkVoid, m.unheard, m.runs > 0)
 	p.numbers(int(m.waits), int(m.steers), m.instance)
 	p.times(m.submitted)
 	p.id(m.check)
@@ -38,14 +43,17 @@ func (w *world) fingerprint() string {
 	for _, r := range w.queue {
 		w.printRequest(&p, r)
 	}
-	if r := w.receipt; r != nil {
+	switch r := w.receipt.(type) {
+	case Delivered:
 		p.words("receipt")
 		p.id(r.Check)
 		p.flags(r.Work, r.Sent)
-		if f := r.Facts; f != nil {
-			p.flags(f.Idle, f.Compacting, f.Dialog, f.Draft, f.Aborted, f.Runs > 0, f.Settle == m.settle, f.Leaf == fmt.Sprint(m.leaf))
-			p.id(f.Check)
-		}
+		w.printFacts(&p, r.Facts)
+	case RolledBack:
+		p.words("rolled back")
+		p.id(r.Check)
+		p.flags(r.Done)
+		w.printFacts(&p, r.Facts)
 	}
 	p.words("|")
 	s, c := &w.file, &w.spec
@@ -59,8 +67,16 @@ func (w *world) fingerprint() string {
 	p.numbers(c.count, c.refusals, c.children)
 	p.times(c.lastKey, c.submitted)
 	p.id(c.open)
+	p.id(c.rolled)
 	p.id(c.owed)
 	return p.String()
+}
+
+func (w *world) printFacts(p *printer, f *Facts) {
+	if f != nil {
+		p.flags(f.Idle, f.Compacting, f.Dialog, f.Draft, f.Aborted, f.Runs > 0, f.Settle == w.pi.settle, f.Leaf == fmt.Sprint(w.pi.leaf))
+		p.id(f.Check)
+	}
 }
 
 func (w *world) printRequest(p *printer, r request) {
@@ -81,6 +97,9 @@ func (w *world) printRequest(p *printer, r request) {
 		p.words("void")
 		p.id(e.Check)
 		p.flags(e.Abort)
+	case Rollback:
+		p.words("rollback")
+		p.id(e.Check)
 	case Append:
 		p.words(fmt.Sprint(e.Type, e.Data))
 	}

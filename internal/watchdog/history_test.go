@@ -30,7 +30,9 @@ func TestHistory(t *testing.T) {
 func TestHistoryFromTheFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		file := &rows{t: t}
-		w := newWorld(nil, State{Settings: Defaults()}, rapid.Bool().Draw(t, "headless"))
+		w := newWorld(nil, State{Settings: Defaults()}, func(p *piModel) {
+			p.headless, p.rollback = rapid.Bool().Draw(t, "headless"), rapid.Bool().Draw(t, "rollback")
+		})
 		w.wrote = file.add
 		for range rapid.IntRange(1, 60).Draw(t, "length") {
 			drawAction(t, w).do(w)

@@ -84,7 +84,7 @@ func (s *State) readRecord(c *pi.Custom) {
 			s.Count, s.Open, s.Owed = r.N, r.ID, ""
 		}
 	case RecordOutcome:
-		if r, ok := decode[Outcome](c.Data); ok {
+		if r, ok := decode[Outcome](c.Data); ok && !r.Again {
 			s.readOutcome(r)
 		}
 	}

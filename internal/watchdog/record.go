@@ -106,6 +106,9 @@ const (
 	FoldEdit   FoldHow = "context_edit" // Pi's own context edits: durable
 	FoldBranch FoldHow = "branch"       // the branch pointer moved back, and the context hook for the running process
 	FoldHook   FoldHow = "hook"         // the context hook only
+	// FoldRollback: the branch moved back to before the check, so that the
+	// exchange left Pi's screen too.
+	FoldRollback FoldHow = "rollback"
 )
 
 // Outcome is the data of a RecordOutcome.
@@ -120,7 +123,11 @@ type Outcome struct {
 	Tokens int      `json:"tokens,omitempty"` // output tokens of the exchange, as the provider counted
 	Fold   FoldHow  `json:"fold,omitempty"`
 	Rows   []string `json:"rows,omitempty"` // entry ids taken out of the context
-	Kept   []string `json:"kept,omitempty"` // entry ids that stayed or were replaced, since they hold work or text worth keeping
+	// Unfolded is the fold that was undone by hand.
+	Unfolded FoldHow `json:"unfolded,omitempty"`
+	// Again marks a repeated outcome that only changes the fold by hand.
+	Again bool     `json:"again,omitempty"`
+	Kept  []string `json:"kept,omitempty"` // entry ids that stayed or were replaced, since they hold work or text worth keeping
 	// Drop tells the context hook of a Pi without context edits what to leave out.
 	Drop *Drop `json:"drop,omitempty"`
 }

@@ -35,6 +35,8 @@ type View struct {
 	Why string `json:"why,omitempty"`
 	// Check is the id of the open check.
 	Check string `json:"check,omitempty"`
+	// Exchange is the id of the last check that was closed.
+	Exchange string `json:"exchange,omitempty"`
 	// Last is the last decision with its note, for the status bar.
 	Last Decision `json:"last,omitempty"`
 	Note string   `json:"note,omitempty"`

@@ -29,6 +29,13 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+func TestStatusSaysKeep(t *testing.T) {
+	v := View{Phase: Suspended, Count: 2, Settings: Settings{Max: 50, Mode: Keep}}
+	if got := v.Status(begin, Symbols); got != "⏱⏸ 2/50 keep" {
+		t.Errorf("in keep mode: %q", got)
+	}
+}
+
 // Whole seconds, rounded up: it never shows 0 before its time.
 func TestStatusSeconds(t *testing.T) {
 	for left, want := range map[time.Duration]string{

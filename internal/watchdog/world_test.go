@@ -27,6 +27,8 @@ import (
 //     socket.
 //   - The record of a check, its outcome and the rows of messages are in the
 //     session file in the order in which they came to be.
+//   - A rollback takes nothing but the exchange off the branch: no record that
+//     came after its check is lost.
 //   - A bridge that lost its hub voids its open check.
 //   - A connection may break at any time; the requests in the queue are lost.
 type world struct {
@@ -36,7 +38,7 @@ type world struct {
 	pi    piModel
 	queue []request
 	// receipt is given by the bridge and not read by the hub.
-	receipt *Delivered
+	receipt Event
 	file    State               // the session file, as it is rebuilt
 	lines   map[string]pi.Entry // by line, what the parser made of it: the same few come again and again
 	spec    contract
@@ -48,6 +50,7 @@ type world struct {
 // piModel is Pi and its bridge.
 type piModel struct {
 	joined, headless    bool
+	rollback            bool // exchanges are rolled back
 	instance            int
 	running, compacting bool
 	draft, dialog       bool
@@ -77,9 +80,12 @@ type request struct {
 	effect Effect
 }
 
-func newWorld(f *fault, rec State, headless bool) *world {
+func newWorld(f *fault, rec State, change ...func(*piModel)) *world {
 	w := &world{now: begin, file: rec, fault: f, lines: map[string]pi.Entry{}}
-	w.pi = piModel{joined: true, headless: headless, instance: 1}
+	w.pi = piModel{joined: true, instance: 1}
+	for _, change := range change {
+		change(&w.pi)
+	}
 	w.e = New(rec, nil)
 	w.join()
 	return w
@@ -116,7 +122,7 @@ func (w *world) step(ev Event) {
 	for _, effect := range effects {
 		w.spec.effect(w, ev, effect)
 		switch effect.(type) {
-		case AskCheck, SendWork, VoidCheck, Append:
+		case AskCheck, SendWork, VoidCheck, Append, Rollback:
 			if w.pi.joined {
 				w.queue = append(w.queue, request{effect})
 			}
@@ -143,7 +149,7 @@ func (w *world) facts() Facts {
 }
 
 func (w *world) join() {
-	w.step(Joined{Facts: w.facts(), Headless: w.pi.headless, Instance: fmt.Sprint("i", w.pi.instance)})
+	w.step(Joined{Facts: w.facts(), Headless: w.pi.headless, Rollback: w.pi.rollback, Instance: fmt.Sprint("i", w.pi.instance)})
 }
 
 // write appends a row to the session file.
@@ -177,7 +183,7 @@ func (w *world) handle() {
 		w.write(recordRow(RecordCheck, Check{ID: e.Record.ID, N: e.Record.N}))
 		p.check, p.checkVoid, p.answer, p.own, p.leaf = e.Record.ID, false, "", true, p.leaf+1
 		w.spec.checkSent(e.Record)
-		w.receipt = &Delivered{Check: e.Record.ID, Sent: true}
+		w.receipt = Delivered{Check: e.Record.ID, Sent: true}
 	case SendWork:
 		if w.refuse(e.Check, true, e.Settle, e.Leaf) {
 			return
@@ -185,7 +191,7 @@ func (w *world) handle() {
 		w.write(workRow(e.Check))
 		p.own, p.leaf = true, p.leaf+1
 		w.spec.workSent(w, e.Check)
-		w.receipt = &Delivered{Check: e.Check, Work: true, Sent: true}
+		w.receipt = Delivered{Check: e.Check, Work: true, Sent: true}
 	case VoidCheck:
 		if p.check != e.Check {
 			return
@@ -197,6 +203,14 @@ func (w *world) handle() {
 		case e.Abort:
 			p.ownEnd = true
 		}
+	case Rollback:
+		now := w.facts()
+		done := p.check == "" && now.Idle && !p.own
+		if done {
+			p.leaf++
+			now = w.facts()
+		}
+		w.receipt = RolledBack{Check: e.Check, Done: done, Reason: "refused", Facts: &now}
 	case Append:
 		w.write(recordRow(e.Type, e.Data))
 		w.spec.recorded(e)
@@ -210,7 +224,7 @@ func (w *world) refuse(id string, work bool, settle int, leaf string) bool {
 	if p.check == "" && now.Idle && !p.own && p.submitted.IsZero() && !now.Dialog && !now.Draft && settle == now.Settle && leaf == now.Leaf {
 		return false
 	}
-	w.receipt = &Delivered{Check: id, Work: work, Reason: "refused", Facts: &now}
+	w.receipt = Delivered{Check: id, Work: work, Reason: "refused", Facts: &now}
 	return true
 }
 
@@ -223,6 +237,9 @@ func (w *world) closeCheck(told bool) {
 		o.End, o.Decision = EndVoid, p.answer
 	case p.answer != "":
 		o.End, o.Decision = EndAnswered, p.answer
+	}
+	if p.rollback {
+		o.Rows = []string{"row"}
 	}
 	p.check, p.checkVoid, p.answer = "", false, ""
 	w.write(recordRow(RecordOutcome, o))
