@@ -117,8 +117,11 @@ func (b *bridge) handle(method string, params json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("%w: %s", control.ErrUnknownMethod, method)
 	}
 	if b.session.driver() != b && method != control.Bye {
-		if method == control.Command {
+		switch method {
+		case control.Command:
 			return control.CommandReply{Level: "error", Text: "piwatch: another Pi has this session open and is watched; this one is not."}, nil
+		case control.Decide:
+			return control.DecideReply{Text: watchdog.AnswerOff}, nil
 		}
 		return struct{}{}, nil
 	}

@@ -144,11 +144,14 @@ func (b *bridge) call(method string, params, result any) {
 	}
 }
 
+// tell returns when the hub has dealt with it: messages of one connection are
+// taken in order, so an answer to the next one says so.
 func (b *bridge) tell(method string, params any) {
 	b.t.Helper()
 	if err := b.conn.Notify(b.ctx, method, params); err != nil {
 		b.t.Fatalf("%s: %v", method, err)
 	}
+	_ = b.conn.Call(b.ctx, "anything", nil, nil) // the answer is an error
 }
 
 // wants expects exactly these requests next, in their short forms.

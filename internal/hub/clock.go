@@ -19,6 +19,28 @@ type Timer interface {
 	Stop() bool
 }
 
+// jumpTolerance is how far the clock on the wall may run apart from the time
+// that passed before it counts as a jump: a machine that slept, since sleep is
+// no time that passed, or a clock that was set.
+const jumpTolerance = 2 * time.Second
+
+// jumps compares two clocks between one look and the next.
+type jumps struct {
+	now, wall time.Time // at the last look
+}
+
+// look reports whether the clock on the wall jumped since the last look. now
+// is time that passes, wall is the clock that people read.
+func (j *jumps) look(now, wall time.Time) bool {
+	before := *j
+	j.now, j.wall = now, wall
+	if before.now.IsZero() {
+		return false
+	}
+	apart := wall.Sub(before.wall) - now.Sub(before.now)
+	return apart.Abs() > jumpTolerance
+}
+
 type systemClock struct{}
 
 func (systemClock) Now() time.Time                            { return time.Now() }

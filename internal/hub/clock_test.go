@@ -17,6 +17,7 @@ type clock struct {
 	mu     sync.Mutex
 	now    time.Time
 	timers []*timer
+	armed  chan struct{} // closed at the next AfterFunc, when somebody waits for one
 }
 
 type timer struct {
@@ -36,6 +37,10 @@ func (c *clock) AfterFunc(d time.Duration, f func()) hub.Timer {
 	defer c.mu.Unlock()
 	t := &timer{c, c.now.Add(d), f}
 	c.timers = append(c.timers, t)
+	if c.armed != nil {
+		close(c.armed)
+		c.armed = nil
+	}
 	return t
 }
 
@@ -75,6 +80,19 @@ func (c *clock) due(end time.Time) *timer {
 		c.now = t.at
 	}
 	return t
+}
+
+// timerSet is closed when a call is to come.
+func (c *clock) timerSet() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	set := make(chan struct{})
+	if len(c.timers) > 0 {
+		close(set)
+	} else {
+		c.armed = set
+	}
+	return set
 }
 
 // waiting is how many calls are to come.

@@ -68,7 +68,7 @@ func (h *testHub) waitEnd() {
 	select {
 	case err := <-h.ended:
 		h.ended <- err // for the clean-up
-	case <-h.ctx.Done():
+	case <-time.After(patience):
 		h.t.Fatal("the hub did not end")
 	}
 }

@@ -34,6 +34,9 @@ type Options struct {
 	Version string       // release of this program
 	Log     *slog.Logger // nil: nothing is logged
 	Clock   Clock        // nil: the machine's
+	// Wall is the clock that people read; nil for the machine's, or for Clock
+	// where there is one. Its jumps restart countdowns.
+	Wall func() time.Time
 	// IdleExit is how long it stays without a bridge and without a client; 0
 	// for a minute, negative for ever.
 	IdleExit time.Duration
@@ -49,6 +52,7 @@ type Hub struct {
 	stop    context.CancelCauseFunc
 
 	mu       sync.Mutex
+	jumps    jumps
 	sessions map[string]*session // by Pi's session id
 	peers    map[*peer]struct{}  // connections that said hello
 	idle     Timer               // runs while nobody is here
@@ -99,6 +103,13 @@ func newHub(options Options, stop context.CancelCauseFunc) *Hub {
 	}
 	if h.log == nil {
 		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.options.Wall == nil {
+		now := time.Now
+		if h.clock != nil {
+			now = h.clock.Now
+		}
+		h.options.Wall = func() time.Time { return now().Round(0) } // without the reading of time that passed
 	}
 	if h.clock == nil {
 		h.clock = systemClock{}
@@ -165,6 +176,18 @@ func (h *Hub) watchIdle() {
 				h.stop(fmt.Errorf("no bridge and no client for %s", h.options.IdleExit))
 			}
 		})
+	}
+}
+
+// watchClock tells every engine when the machine slept or its clock was set:
+// neither is idle time.
+func (h *Hub) watchClock() {
+	if !h.jumps.look(h.clock.Now(), h.options.Wall()) {
+		return
+	}
+	h.log.Info("the clock on the wall jumped")
+	for _, s := range h.sessions {
+		s.step(watchdog.ClockJumped{})
 	}
 }
 

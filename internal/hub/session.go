@@ -169,6 +169,7 @@ func (h *Hub) countChildren(s *session) {
 // step gives the engine one event and does what it wants done. The effects for
 // the one who asked are returned.
 func (s *session) step(ev watchdog.Event) []watchdog.Effect {
+	s.hub.watchClock()
 	now := s.hub.clock.Now()
 	busy := s.engine.Busy()
 	var answers []watchdog.Effect
