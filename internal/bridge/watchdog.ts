@@ -21,6 +21,7 @@ const RECORD_CHECK = "piwatch.check";
 const RECORD_OUTCOME = "piwatch.outcome";
 const MESSAGE_CHECK = "piwatch.ask";
 const MESSAGE_WORK = "piwatch.work";
+const COMMAND_SAYS = "Keep the agent at work: [timeout=S] [max=N] [mode=once|keep] [message=TEXT] | stop | status | pause | resume";
 const PARENT_MARK = "PIWATCH_PARENT"; // session id and pid of the Pi whose child a process is
 const WRONG_LIMIT = 3; // turns of blocked tools before a check ends without an answer
 const REPLY_MS = 3000; // the hub answers in a few milliseconds; later than this it counts as gone
@@ -188,7 +189,10 @@ function text(cause: unknown): string {
 
 export default function piwatch(pi: ExtensionAPI): void {
 	// Pi 0.81.1 does not declare the events that Pi 1.6.0 added; subscribing to them there is harmless.
-	const on = pi.on.bind(pi) as (event: string, handler: (event: any, ctx: ExtensionContext) => unknown) => void;
+	const on = (event: string, handler: (event: any, c: ExtensionContext) => unknown): void => {
+		const live = (e: any, c: ExtensionContext): unknown => (stopped && event !== "session_start" ? undefined : handler(e, c));
+		(pi.on as (event: string, handler: (event: any, c: ExtensionContext) => unknown) => void)(event, live);
+	};
 
 	const instance = randomUUID();
 	let ctx: ExtensionContext | undefined; // of the running session; throws when stale
@@ -214,7 +218,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 	let commandCtx: ExtensionCommandContext | undefined; // of the last command typed
 	let onCommand: ((c: ExtensionCommandContext) => void) | undefined; // waits for the command it sent itself
 	let draft = false;
-	let submitted = 0; // when a message was submitted whose run has not started yet, milliseconds
+	let submitted = 0; // when a message was submitted that is not there yet, milliseconds
+	let announced = 0; // messages of the user that were heard of and have no row yet
 	let shown: string | undefined; // in Pi's footer
 	let retryMs = 0;
 	let markJoined = (): void => {};
@@ -306,7 +311,6 @@ export default function piwatch(pi: ExtensionAPI): void {
 		}
 		const branch: any[] = manager().getBranch();
 		const file = manager().getSessionFile() ?? "";
-		const others = pi.getCommands().filter((c: any) => c.name === "watchdog" && c.source === "extension");
 		return {
 			role: "bridge",
 			protocol: PROTOCOL,
@@ -325,10 +329,20 @@ export default function piwatch(pi: ExtensionAPI): void {
 			boundary: hasEdits(),
 			parent,
 			env,
-			other: others.length > 1 ? "another extension has the command /watchdog" : "",
+			other: otherWatchdog(),
 			facts: facts(),
 			records: essence(branch),
 		};
+	}
+
+	/** Two commands of one name get numbers in Pi, and the bare name goes to the model: ours is found by what it says. */
+	function commandName(): string {
+		return pi.getCommands().find((c) => c.description === COMMAND_SAYS)?.name ?? "watchdog";
+	}
+
+	function otherWatchdog(): string {
+		const twin = pi.getCommands().some((c) => /^watchdog(:\d+)?$/.test(c.name) && c.description !== COMMAND_SAYS);
+		return twin ? `another extension has a command /watchdog too; that of piwatch is /${commandName()} in this session` : "";
 	}
 
 	/** What the hub needs of the branch to know where the watchdog stands: the records since the last start, of checks,
@@ -536,6 +550,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const reply = await channel
 			.request("decide", { call: callId, check: open?.id ?? "", decision, note })
 			.catch(() => ({ text: welcome.texts?.gone ?? "piwatch is gone.", accepted: false, terminate: true }));
+		listen();
 		if (reply.accepted && open && check === open && !open.void) open.answer ??= { decision, note };
 		if (reply.accepted && !check) ownStop ??= { callId, decision, note };
 		const over = check !== undefined && (check.void !== undefined || check.answer !== undefined);
@@ -776,7 +791,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 						clearTimeout(timer);
 						c.navigateTree(id).then(resolve, reject);
 					};
-					pi.sendUserMessage("/watchdog", { expandPromptTemplates: true } as object);
+					pi.sendUserMessage(`/${commandName()}`, { expandPromptTemplates: true } as object);
 				});
 		const c = commandCtx ?? runner?.createCommandContext();
 		return c && ((id) => c.navigateTree(id));
@@ -838,13 +853,28 @@ export default function piwatch(pi: ExtensionAPI): void {
 		channel.close();
 	});
 
-	on("input", (event) => {
-		const human = event.source !== "extension";
+	on("input", (event) => spoken(event.source));
+	function spoken(source: string): void {
+		const human = source !== "extension";
+		announced++;
 		if (check) check.void ??= human ? "the user spoke" : "another extension sent a message";
 		if (check?.error) closeIdle(); // Pi is about to retry: the retry must not carry the check beside the message
 		if (human) aborted = false;
 		submitted = Date.now();
-		tell("input", { source: event.source });
+		tell("input", { source });
+	}
+
+	/** Pi 0.81.1 has no `input` for what an RPC client steers or queues (measured): it shows in the queue, then as a row. */
+	function listen(): void {
+		if (announced === 0 && ctx!.hasPendingMessages()) spoken("rpc");
+	}
+
+	on("message_start", (event) => {
+		if (event.message.role !== "user") return;
+		if (announced === 0) spoken("rpc");
+		announced--;
+		submitted = 0;
+		if (check?.void) closeIdle();
 	});
 
 	on("agent_start", () => {
@@ -856,12 +886,14 @@ export default function piwatch(pi: ExtensionAPI): void {
 	});
 
 	on("message_end", (event) => {
+		listen();
 		if (check && event.message.role === "assistant") {
 			check.decideInBatch = event.message.content.some((b: any) => b.type === "toolCall" && b.name === tool?.name);
 		}
 	});
 
 	on("tool_call", (event) => {
+		listen();
 		if (!check || event.toolName === tool?.name) return undefined;
 		check.blocked.add(event.toolCallId);
 		const last = check.void !== undefined || check.answer !== undefined || check.decideInBatch || check.wrong + 1 >= WRONG_LIMIT;
@@ -895,6 +927,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	}
 
 	on("turn_end", async (event, c) => {
+		listen();
 		const m: any = event.message;
 		if (isAbort(m) || event.outcome === "aborted" || c.signal?.aborted) runAborted = true;
 		const blocks: any[] = Array.isArray(m.content) ? m.content : [];
@@ -919,7 +952,13 @@ export default function piwatch(pi: ExtensionAPI): void {
 	function endOfTurn(m: any, results: any[]): Draft[] {
 		const open = check!;
 		if (runAborted) open.void ??= "interrupted by the user";
-		if (open.void || open.answer) return close(true);
+		if (open.void || open.answer) {
+			// Pi 0.81.1 asks the model again after a blocked call, before a queued follow-up: its answer is of this exchange.
+			const again = !hasEdits() && !runAborted && results.some((r) => open.blocked.has(r.toolCallId));
+			if (again && ++open.wrong < WRONG_LIMIT) return [];
+			if (again && !ctx!.hasPendingMessages()) abortOwn();
+			return close(true);
+		}
 		if (m.stopReason === "error") {
 			open.error = m.errorMessage || "error"; // Pi may retry, so the check stays open until it settles
 			return [];
@@ -947,6 +986,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	on("agent_settled", async (event) => {
 		compacting = false;
+		listen();
+		if (!submitted && !ctx!.hasPendingMessages()) announced = 0; // another extension took them
 		if (check && runAborted) check.void ??= "interrupted by the user";
 		closeIdle();
 		settle++;
@@ -1048,7 +1089,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	// ---------------------------------------------------------------------------------------------------- the commands
 
 	pi.registerCommand("watchdog", {
-		description: "Keep the agent at work: [timeout=S] [max=N] [mode=once|keep] [message=TEXT] | stop | status | pause | resume",
+		description: COMMAND_SAYS,
 		getArgumentCompletions: (prefix) =>
 			["stop", "status", "pause", "resume", "timeout=", "max=", "mode=once", "mode=keep", "message="]
 				.filter((word) => word.startsWith(prefix))

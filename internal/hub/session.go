@@ -81,7 +81,7 @@ func (s *session) takeOver(b *bridge) {
 	})
 	s.startFromEnv(state)
 	if hello.Other != "" {
-		b.send(control.Notify, control.NotifyParams{Level: "warning", Text: "piwatch: " + hello.Other + "; use one of the two."})
+		b.send(control.Notify, control.NotifyParams{Level: "warning", Text: "piwatch: " + hello.Other + ". Use one of the two."})
 	}
 	h.countChildren(s)
 	if hello.Parent != nil {
@@ -98,6 +98,10 @@ func (s *session) startFromEnv(state watchdog.State) {
 	}
 	settings, on, err := watchdog.FromEnv(s.hello.Env["PI_WATCHDOG"])
 	switch {
+	case on && s.hello.Other != "":
+		text := "PI_WATCHDOG: not started, so that two watchdogs do not both ask: " + s.hello.Other + "."
+		s.driver().send(control.Notify, control.NotifyParams{Level: "warning", Text: text})
+		s.hub.notice(s.id, "warning", text)
 	case err != nil:
 		text := "PI_WATCHDOG: " + err.Error() + " The watchdog is not started."
 		s.driver().send(control.Notify, control.NotifyParams{Level: "error", Text: text})
