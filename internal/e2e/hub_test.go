@@ -14,7 +14,7 @@ import (
 )
 
 // startHub runs a hub in this process, in the home's place for it.
-func startHub(t *testing.T, h *Home) {
+func startHub(t testing.TB, h *Home) {
 	t.Helper()
 	startHubAt(t, h, nil)
 }
@@ -29,7 +29,7 @@ func (c hubClock) AfterFunc(d time.Duration, f func()) hub.Timer {
 }
 
 // startHubAt is startHub with a clock of the test's.
-func startHubAt(t *testing.T, h *Home, clock hub.Clock) {
+func startHubAt(t testing.TB, h *Home, clock hub.Clock) {
 	t.Helper()
 	socket := hubSocket(t, h)
 	ready := make(chan struct{})
@@ -58,7 +58,7 @@ func startHubAt(t *testing.T, h *Home, clock hub.Clock) {
 	})
 }
 
-func hubSocket(t *testing.T, h *Home) string {
+func hubSocket(t testing.TB, h *Home) string {
 	t.Helper()
 	env := map[string]string{}
 	for _, pair := range h.Env() {
@@ -73,7 +73,7 @@ func hubSocket(t *testing.T, h *Home) string {
 }
 
 // bridgeFile is the extension as it is in the source.
-func bridgeFile(t *testing.T) string {
+func bridgeFile(t testing.TB) string {
 	t.Helper()
 	root, err := ModuleRoot()
 	if err != nil {

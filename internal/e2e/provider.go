@@ -16,7 +16,9 @@ type API string
 
 // The wire formats that the provider speaks.
 const (
-	ChatCompletions API = "openai-completions"
+	ChatCompletions   API = "openai-completions"
+	AnthropicMessages API = "anthropic-messages"
+	Responses         API = "openai-responses"
 )
 
 // endpoint is where an API's requests go, below the base URL.
@@ -29,6 +31,8 @@ type endpoint struct {
 
 var endpoints = []endpoint{
 	{ChatCompletions, "/v1", "/v1/chat/completions", newChatEncoder},
+	{AnthropicMessages, "", "/v1/messages", newAnthropicEncoder},
+	{Responses, "/v1", "/v1/responses", newResponsesEncoder},
 }
 
 // encoder writes a reply as the events of one API's stream.

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -103,75 +102,6 @@ func (r *Request) String() string {
 		for _, c := range m.Calls {
 			fmt.Fprintf(&out, " %s(%s)", c.Name, shorten(c.Args, 120))
 		}
-	}
-	return out.String()
-}
-
-// parse reads what the APIs have in common, as far as it can.
-func (r *Request) parse() {
-	var body struct {
-		Model    string          `json:"model"`
-		System   json.RawMessage `json:"system"`
-		Messages []wireMessage   `json:"messages"`
-		Tools    []struct {
-			Name     string `json:"name"`
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
-		} `json:"tools"`
-	}
-	if err := json.Unmarshal(r.Body, &body); err != nil {
-		return
-	}
-	r.Model = body.Model
-	if text := contentText(body.System); text != "" {
-		r.messages = append(r.messages, Message{Role: "system", Text: text})
-	}
-	for _, m := range body.Messages {
-		r.messages = append(r.messages, m.message())
-	}
-	for _, tool := range body.Tools {
-		r.tools = append(r.tools, tool.Name+tool.Function.Name)
-	}
-}
-
-type wireMessage struct {
-	Role      string          `json:"role"`
-	Content   json.RawMessage `json:"content"`
-	Reasoning string          `json:"reasoning_content"`
-	CallID    string          `json:"tool_call_id"`
-	Calls     []struct {
-		ID       string `json:"id"`
-		Function struct {
-			Name string `json:"name"`
-			Args string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
-}
-
-func (m wireMessage) message() Message {
-	message := Message{Role: m.Role, Text: contentText(m.Content), Thinking: m.Reasoning, CallID: m.CallID}
-	for _, c := range m.Calls {
-		message.Calls = append(message.Calls, ToolCall{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
-	}
-	return message
-}
-
-// contentText is the text of a content field: a string, or a list of blocks.
-func contentText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var blocks []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &blocks) != nil {
-		return ""
-	}
-	var out strings.Builder
-	for _, block := range blocks {
-		out.WriteString(block.Text)
 	}
 	return out.String()
 }

@@ -3,9 +3,11 @@ package e2e
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,53 +19,46 @@ const (
 	nodeTypesVersion  = "22.20.7"
 )
 
-// TestBridgeTypes checks the bridge against the types that each Pi ships.
-func TestBridgeTypes(t *testing.T) {
+// TestExtensionTypes checks the bridge against the types that each Pi ships.
+// A module with wrong calls proves that the types are really found: an
+// unresolved import would make everything any, and nothing an error.
+func TestExtensionTypes(t *testing.T) {
 	root, err := ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := os.ReadFile(filepath.Join(root, "internal", "bridge", "watchdog.ts"))
+	bridge, err := os.ReadFile(filepath.Join(root, "internal", "bridge", "watchdog.ts"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		if out, ok := typecheck(t, pi, string(source)); !ok {
-			t.Errorf("the bridge does not fit the types of Pi %s:\n%s", pi.Version, out)
-		}
-	})
-}
-
-// TestTypecheckSeesPi proves that the types are really found: an unresolved
-// import would make everything any, and nothing an error.
-func TestTypecheckSeesPi(t *testing.T) {
-	source, err := os.ReadFile(probe(t))
+	probe, err := os.ReadFile(probe(t))
 	if err != nil {
 		t.Fatal(err)
 	}
+	broken := strings.NewReplacer(
+		`ctx.ui.setStatus("probe", "probe 1")`, `ctx.ui.setStatus(1, "probe 1")`,
+		`pi.appendEntry("probe.mark", { args })`, `pi.on("nonesuch", () => {})`,
+	).Replace(string(probe))
 	EachPi(t, func(t *testing.T, pi *Pi) {
-		if out, ok := typecheck(t, pi, string(source)); !ok {
-			t.Errorf("the probe does not fit the types of Pi:\n%s", out)
-		}
-		broken := strings.NewReplacer(
-			`ctx.ui.setStatus("probe", "probe 1")`, `ctx.ui.setStatus(1, "probe 1")`,
-			`pi.appendEntry("probe.mark", { args })`, `pi.on("nonesuch", () => {})`,
-		).Replace(string(source))
-		out, ok := typecheck(t, pi, broken)
-		if ok {
-			t.Fatal("two wrong calls of Pi's API pass the check")
+		out := typecheck(t, pi, map[string]string{
+			"bridge.ts": string(bridge), "probe.ts": string(probe), "broken.ts": broken,
+		})
+		for line := range strings.Lines(out) {
+			if !strings.HasPrefix(line, "broken.ts") && !strings.HasPrefix(line, " ") {
+				t.Errorf("Pi %s: %s", pi.Version, line)
+			}
 		}
 		for _, want := range []string{"'number' is not assignable to parameter of type 'string'", `"nonesuch"`} {
 			if !strings.Contains(out, want) {
-				t.Errorf("no word of %s in:\n%s", want, out)
+				t.Errorf("no word of %s in the errors of the wrong calls:\n%s", want, out)
 			}
 		}
 	})
 }
 
-// typecheck compiles one TypeScript module against the packages of a Pi; ok is
-// false if the compiler found errors, which out lists.
-func typecheck(t *testing.T, pi *Pi, source string) (out string, ok bool) {
+// typecheck compiles TypeScript modules against the packages of a Pi and returns
+// the compiler's errors, one or more lines each, continued with spaces.
+func typecheck(t *testing.T, pi *Pi, modules map[string]string) string {
 	t.Helper()
 	compiler := typescript(t)
 	dir := t.TempDir()
@@ -84,28 +79,29 @@ func typecheck(t *testing.T, pi *Pi, source string) (out string, ok bool) {
 			"typeRoots":                  []string{filepath.Join(compiler, "node_modules", "@types")},
 			"types":                      []string{"node"},
 		},
-		"files": []string{"extension.ts"},
+		"files": slices.Sorted(maps.Keys(modules)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{
-		"extension.ts":  source,
-		"package.json":  `{"type":"module"}`,
-		"tsconfig.json": string(config),
-	} {
+	files := maps.Clone(modules)
+	files["package.json"] = `{"type":"module"}`
+	files["tsconfig.json"] = string(config)
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	defer slots.take(1)() // the compiler costs as much as a Pi
 	tsc := filepath.Join(compiler, "node_modules", "typescript", "bin", "tsc")
-	output, err := exec.Command(pi.Node, tsc, "--pretty", "false", "-p", dir).CombinedOutput()
+	cmd := exec.Command(pi.Node, tsc, "--pretty", "false", "-p", ".")
+	cmd.Dir = dir
+	output, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("run tsc: %v", err)
 	}
-	return string(output), err == nil
+	return string(output)
 }
 
 // typescript is the npm prefix that holds the compiler and Node's types.

@@ -21,7 +21,7 @@ func decision(d watchdog.Decision, note string) Reply {
 }
 
 // watched starts Pi in RPC mode with the bridge of the source tree.
-func watched(t *testing.T, h *Home, l Launch) *RPC {
+func watched(t testing.TB, h *Home, l Launch) *RPC {
 	t.Helper()
 	l.Extensions = append(l.Extensions, bridgeFile(t))
 	return h.StartRPC(l)

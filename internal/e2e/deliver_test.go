@@ -1,0 +1,281 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"piwatch/internal/control"
+	"piwatch/internal/watchdog"
+)
+
+// What the agent delivered is kept, and work that it did is never folded: these
+// tests play sessions in which a call of the tool stands beside something else,
+// and compare what goes to the provider afterwards with control sessions in
+// which the model said and did the same without the call.
+
+// What is said in each session.
+const (
+	task   = "do all of it"
+	thanks = "thank you"
+)
+
+var (
+	half    = Text("Half of it is done.")
+	welcome = Text("You are welcome.")
+	// unsaid is an answer that leaves nothing in the context: rows of errors are
+	// never sent again, and this error is not tried again.
+	unsaid = Status(400, `{"error":{"message":"no"}}`)
+)
+
+func decide(r Reply, d watchdog.Decision, note string) Reply {
+	return r.Call(watchdog.ToolName, map[string]any{"decision": d, "note": note})
+}
+
+// worked is a call of a tool that does something.
+func worked(r Reply) Reply {
+	return r.CallID("call_work", "bash", map[string]any{"command": "echo it worked"})
+}
+
+// refused is a call of a tool that must not run.
+func refused(r Reply) Reply {
+	return r.Call("bash", map[string]any{"command": "touch ran"})
+}
+
+// theatre is one Pi in which one session after the other is played.
+type theatre struct {
+	t   *testing.T
+	h   *Home
+	rpc *RPC
+}
+
+func newTheatre(t *testing.T, pi *Pi, options HomeOptions) *theatre {
+	t.Helper()
+	h := NewHome(t, pi, options)
+	startHub(t, h)
+	return &theatre{t, h, watched(t, h, Launch{Extensions: []string{controlFile(t)}})}
+}
+
+// session begins a watched session that is asked by hand only.
+func (s *theatre) session(answers ...Reply) (file string) {
+	s.t.Helper()
+	s.rpc.NewSession()
+	s.h.Provider.Take()
+	s.rpc.Prompt("/watchdog timeout=86400")
+	s.h.Provider.Enqueue(answers...)
+	return s.rpc.SessionFile()
+}
+
+// ask has the check asked that is due much later, and waits until its run is
+// over, and the work turn if there is one.
+func (s *theatre) ask(runs int) {
+	s.t.Helper()
+	s.rpc.status("⏱86400s 0/50")
+	s.rpc.Pass()
+	steer(s.t, s.h, control.Nudge, control.SteerParams{Session: s.rpc.SessionID()})
+	for range runs {
+		s.rpc.WaitSettled()
+	}
+}
+
+// turn is a message of the user and the answer to it.
+func (s *theatre) turn(text string) {
+	s.t.Helper()
+	s.rpc.Pass()
+	s.rpc.Turn(text)
+}
+
+// scene makes the failures of a subtest its own.
+func (s *theatre) scene(name string, play func(s *theatre)) {
+	s.t.Run(name, func(t *testing.T) {
+		defer func(before, home any) { s.t, s.h.t = before.(*testing.T), home.(testing.TB) }(s.t, s.h.t)
+		s.t, s.h.t = t, t
+		play(s)
+	})
+}
+
+// sameTail compares the last n requests of two sessions.
+func sameTail(t *testing.T, got, want []*Request, n int) {
+	t.Helper()
+	if len(got) < n || len(want) < n {
+		t.Fatalf("%d requests and %d in the control session, want at least %d:\n%s", len(got), len(want), n, rolesOf(got))
+	}
+	for i := range n {
+		SameBytes(t, got[len(got)-n+i].Body, want[len(want)-n+i].Body)
+	}
+}
+
+func rolesOf(requests []*Request) string {
+	var lines []string
+	for _, r := range requests {
+		lines = append(lines, r.Roles())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func wantCount(t *testing.T, requests []*Request, n int) {
+	t.Helper()
+	if len(requests) != n {
+		t.Fatalf("%d requests, want %d:\n%s", len(requests), n, rolesOf(requests))
+	}
+}
+
+// TestStopsItself: the agent stops the watchdog outside a check. The call and
+// its result leave the context; the report beside it, and work, stay.
+func TestStopsItself(t *testing.T) {
+	const report = "The parser and its tests are finished."
+	scenes := []struct {
+		name             string
+		answers, control []Reply
+		same             int // last requests that equal the control session's
+		end              string
+	}{
+		{"report and done",
+			[]Reply{decide(Text(report), watchdog.Done, "all")},
+			[]Reply{Text(report)}, 1, "answered: done: all"},
+		{"thinking, report and wait_user",
+			[]Reply{decide(Thinking("so far so good").Text(report), watchdog.WaitUser, "needs a key")},
+			[]Reply{Thinking("so far so good").Text(report)}, 1, "answered: wait_user: needs a key"},
+		{"done alone",
+			[]Reply{decide(Reply{}, watchdog.Done, "all")},
+			[]Reply{unsaid}, 1, "answered: done: all"},
+		{"thinking and done",
+			[]Reply{decide(Thinking("it is finished"), watchdog.Done, "all")},
+			[]Reply{unsaid}, 1, "answered: done: all"},
+		{"work, then done alone",
+			[]Reply{worked(Reply{}), decide(Reply{}, watchdog.Done, "all")},
+			[]Reply{worked(Reply{}), unsaid}, 1, "answered: done: all"},
+		{"done and work in one row",
+			[]Reply{worked(decide(Reply{}, watchdog.Done, "all")), Text(report)},
+			[]Reply{worked(Reply{}), Text(report)}, 2, "answered: done: all"},
+		{"work and done in one row",
+			[]Reply{decide(worked(Reply{}), watchdog.Done, "all"), Text(report)},
+			[]Reply{worked(Reply{}), Text(report)}, 2, "answered: done: all"},
+		{"report, work and done in one row",
+			[]Reply{decide(worked(Text(report)), watchdog.Done, "all"), Text("As I said.")},
+			[]Reply{worked(Text(report)), Text("As I said.")}, 2, "answered: done: all"},
+	}
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		for _, api := range []API{ChatCompletions, AnthropicMessages, Responses} {
+			t.Run(string(api), func(t *testing.T) {
+				s := newTheatre(t, pi, HomeOptions{API: api, Reasoning: true})
+				for _, scene := range scenes {
+					s.scene(scene.name, func(s *theatre) {
+						s.session(append(scene.control, welcome)...)
+						s.turn(task)
+						s.turn(thanks)
+						want := s.h.Provider.Take()
+
+						file := s.session(append(scene.answers, welcome)...)
+						s.turn(task)
+						s.rpc.status("") // it is off
+						s.turn(thanks)
+						wantLines(s.t, "outcomes", outcomes(s.h, file), scene.end)
+						got := s.h.Provider.Take()
+						wantCount(s.t, got, len(scene.answers)+1)
+						sameTail(s.t, got, want, scene.same)
+					})
+				}
+			})
+		}
+	})
+}
+
+// TestContinueOutside: without a check there is nothing to continue: the agent
+// is told so, monitoring goes on, and what it did in the same row stays.
+func TestContinueOutside(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		s := newTheatre(t, pi, HomeOptions{})
+		file := s.session(
+			decide(worked(Text("I go on.")), watchdog.Continue, "more"),
+			decide(Reply{}, watchdog.Continue, "more"),
+			Text("Half of it is done."),
+			welcome,
+		)
+		s.turn(task)
+		s.rpc.status("⏱86400s 0/50")
+		s.turn(thanks)
+		wantLines(t, "outcomes", outcomes(s.h, file))
+		got := s.h.Provider.Take()
+		wantCount(t, got, 4)
+		wantLines(t, "roles", []string{got[3].Roles()}, "system user assistant tool tool assistant tool assistant user")
+		messages := got[3].Messages()
+		if row := messages[2]; row.Text != "I go on." || len(row.Calls) != 2 {
+			t.Errorf("the row with the work came back as %+v", row)
+		}
+		if result := messages[3]; result.Text != "it worked\n" {
+			t.Errorf("the result of the work is %q", result.Text)
+		}
+		for _, i := range []int{4, 6} {
+			if messages[i].Text != watchdog.AnswerNoCheck {
+				t.Errorf("the agent was told %q, want the hint", messages[i].Text)
+			}
+		}
+	})
+}
+
+// TestBesideTheAnswer: what stands beside the answer to a check goes with it,
+// and no tool but the one runs; the session goes on as if it had not been asked.
+func TestBesideTheAnswer(t *testing.T) {
+	done := func(r Reply) Reply { return decide(r, watchdog.Done, "all") }
+	goOn := func(r Reply) Reply { return decide(r, watchdog.Continue, "more") }
+	whole := Text("The rest is done too.")
+	answered, continued := "answered: done: all", "answered: continue: more"
+	scenes := []struct {
+		name    string
+		answers []Reply // to the check, the first ones
+		again   int     // further requests of the check on Pi 0.81.1, where a blocked call cannot end a run
+		end     string
+		work    bool
+	}{
+		{"text and done", []Reply{done(Text("Here is a report nobody reads."))}, 0, answered, false},
+		{"thinking, text and done", []Reply{done(Thinking("what do they want").Text("Well."))}, 0, answered, false},
+		{"thinking and continue", []Reply{goOn(Thinking("there is more"))}, 0, continued, true},
+		{"done and a tool", []Reply{refused(done(Reply{}))}, 0, answered, false},
+		{"a tool and done", []Reply{done(refused(Reply{}))}, 0, answered, false},
+		{"a tool and continue", []Reply{goOn(refused(Reply{}))}, 0, continued, true},
+		{"a tool, then done", []Reply{refused(Reply{}), done(Reply{})}, 0, answered, false},
+		{"done and continue", []Reply{goOn(done(Reply{}))}, 0, answered, false},
+		{"continue and done", []Reply{done(goOn(Reply{}))}, 0, continued, true},
+		{"finished, then done", []Reply{decide(Reply{}, "finished", "all"), done(Reply{})}, 0, answered, false},
+		{"finished and done", []Reply{done(decide(Reply{}, "finished", "all"))}, 0, answered, false},
+	}
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		s := newTheatre(t, pi, HomeOptions{Reasoning: true})
+		want := map[bool][]*Request{}
+		for _, work := range []bool{false, true} {
+			s.session(half)
+			s.turn(task)
+			if work {
+				s.h.Provider.Enqueue(whole)
+				s.rpc.Pass()
+				s.rpc.say(watchdog.WorkText)
+			}
+			s.h.Provider.Enqueue(welcome)
+			s.turn(thanks)
+			want[work] = s.h.Provider.Take()
+		}
+		for _, scene := range scenes {
+			s.scene(scene.name, func(s *theatre) {
+				file := s.session(half)
+				s.turn(task)
+				s.h.Provider.Enqueue(scene.answers...)
+				runs := 1
+				if scene.work {
+					s.h.Provider.Enqueue(whole)
+					runs = 2
+				}
+				s.ask(runs)
+				s.h.Provider.Enqueue(welcome)
+				s.turn(thanks)
+				wantLines(s.t, "outcomes", outcomes(s.h, file), scene.end)
+				got := s.h.Provider.Take()
+				wantCount(s.t, got, len(scene.answers)+len(want[scene.work]))
+				sameTail(s.t, got, want[scene.work], len(want[scene.work])-1)
+				if ran, _ := filepath.Glob(filepath.Join(s.h.Project, "ran")); len(ran) > 0 {
+					s.t.Error("a tool ran in the check")
+				}
+			})
+		}
+	})
+}
