@@ -47,34 +47,43 @@ var hexColour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 // Parse reads a theme file. Keys that are left out are the terminal's own
 // colour; the name defaults to that of the file. Errors are *FileError.
 func Parse(file string, data []byte) (Theme, error) {
-	var raw struct {
-		Name   string         `toml:"name"`
-		Colors map[string]any `toml:"colors"`
-	}
-	meta, err := toml.Decode(string(data), &raw)
-	if err != nil {
+	var raw map[string]any
+	if _, err := toml.Decode(string(data), &raw); err != nil {
 		return Theme{}, syntaxError(file, err)
 	}
-	for _, key := range meta.Undecoded() {
-		return Theme{}, &FileError{File: file, Line: lineOf(data, key[len(key)-1]), Key: key.String(), Why: "unknown key", Allowed: "name and the table colors"}
+	wrong := func(key, why, allowed string) (Theme, error) {
+		last := key[strings.LastIndexByte(key, '.')+1:]
+		return Theme{}, &FileError{File: file, Line: lineOf(data, last), Key: key, Why: why, Allowed: allowed}
 	}
-	t := Theme{Name: raw.Name}
-	if t.Name == "" {
-		t.Name = strings.TrimSuffix(filepath.Base(file), ".toml")
+	t := Theme{Name: strings.TrimSuffix(filepath.Base(file), ".toml")}
+	var colors map[string]any
+	for key, value := range raw {
+		ok := false
+		switch key {
+		case "name":
+			t.Name, ok = value.(string)
+		case "colors":
+			colors, ok = value.(map[string]any)
+		default:
+			return wrong(key, "unknown key", "name and the table colors")
+		}
+		if !ok || t.Name == "" {
+			return wrong(key, fmt.Sprintf("%#v does not fit", value), "a text for name, a table for colors")
+		}
 	}
-	keys := make([]string, 0, len(raw.Colors))
-	for key := range raw.Colors {
+	keys := make([]string, 0, len(colors))
+	for key := range colors {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
 		if i < 0 {
-			return Theme{}, &FileError{File: file, Line: lineOf(data, key), Key: "colors." + key, Why: "unknown colour", Allowed: strings.Join(fieldKeys(), ", ")}
+			return wrong("colors."+key, "unknown colour", strings.Join(fieldKeys(), ", "))
 		}
-		c, ok := parseColour(raw.Colors[key])
+		c, ok := parseColour(colors[key])
 		if !ok {
-			return Theme{}, &FileError{File: file, Line: lineOf(data, key), Key: "colors." + key, Why: fmt.Sprintf("%#v is no colour", raw.Colors[key]), Allowed: allowedColours}
+			return wrong("colors."+key, fmt.Sprintf("%#v is no colour", colors[key]), allowedColours)
 		}
 		*fields[i].of(&t) = c
 	}

@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -27,6 +28,7 @@ type dialog struct {
 func newInput(value string) textinput.Model {
 	in := textinput.New()
 	in.Prompt = ""
+	in.Cursor.SetMode(cursor.CursorStatic) // one that blinks draws the screen twice a second
 	in.SetValue(value)
 	in.CursorEnd()
 	in.Focus()
@@ -68,6 +70,7 @@ func (d *dialog) key(msg tea.KeyMsg) (cmd tea.Cmd, closed bool) {
 		}
 		return d.done(line), true
 	}
+	msg.Runes = []rune(timeline.Clean(string(msg.Runes))) // a paste may hold anything
 	d.input, cmd = d.input.Update(msg)
 	d.err = d.verdict(d.input.Value())
 	if d.live != nil {

@@ -154,8 +154,8 @@ func overlayKey(o overlay) func(*Model) tea.Cmd {
 }
 
 // bottomKeys is the bottom line: the keys that do something now, as far as
-// there is room. Help and quit have theirs first.
-func (m *Model) bottomKeys(e *env, w int) string {
+// there is room. Help and quit have theirs first, or it is them alone.
+func (m *Model) bottomKeys(e *env, w int, lastOnly bool) string {
 	var first, last strings.Builder
 	room := w
 	take := func(to *strings.Builder, b *binding) {
@@ -172,6 +172,9 @@ func (m *Model) bottomKeys(e *env, w int) string {
 				take(&last, &m.keys[i])
 			}
 		}
+	}
+	if lastOnly {
+		return last.String()
 	}
 	for i := range m.keys {
 		if !m.keys[i].last {

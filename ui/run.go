@@ -17,24 +17,14 @@ import (
 // the screen, which is returned as an error.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
-	all, themeErr := themes.Load(o.ThemeDir)
-	theme, err := themes.Pick(all, o.Theme)
-	if err != nil {
-		return errors.Join(err, themeErr)
-	}
 	ctx, cancel := context.WithCancel(ctx)
-	feed := newFeed(ctx)
+	m, feed, err := start(ctx, o)
+	if err != nil {
+		cancel()
+		return err
+	}
 	defer feed.wait()
 	defer cancel()
-
-	m := newModel(o, renderer(o), all, theme)
-	m.next = feed.next
-	m.open = feed.open
-	if themeErr != nil {
-		m.log.add(o.Now(), levelError, "", themeErr.Error())
-	}
-	feed.watchFiles(o.Dirs)
-	feed.watchHub(o.Hub, o.Redial)
 
 	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(o.In), tea.WithOutput(o.Out)).Run()
 	if done, ok := final.(*Model); ok && done.crash != nil {
@@ -47,6 +37,25 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("show the screen: %w", err)
 	}
 	return nil
+}
+
+// start makes the model and what feeds it, which ends with ctx.
+func start(ctx context.Context, o Options) (*Model, *feed, error) {
+	all, themeErr := themes.Load(o.ThemeDir)
+	theme, err := themes.Pick(all, o.Theme)
+	if err != nil {
+		return nil, nil, errors.Join(err, themeErr)
+	}
+	f := newFeed(ctx)
+	m := newModel(o, renderer(o), all, theme)
+	m.next = f.next
+	m.open = f.open
+	if themeErr != nil {
+		m.log.add(o.Now(), levelError, "", themeErr.Error())
+	}
+	f.watchFiles(o.Dirs)
+	f.watchHub(o.Hub, o.Redial)
+	return m, f, nil
 }
 
 // renderer knows how many colours the terminal has.

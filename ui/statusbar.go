@@ -91,7 +91,10 @@ func statusLine(e *env, s *session, w int) string {
 
 	settings := ""
 	if view.Settings.Max > 0 && view.Phase != watchdog.Off {
-		settings = fmt.Sprintf("%s %s %ds", timeline.OneLine(string(view.Settings.Mode)), e.signs.dot, view.Settings.Timeout)
+		settings = fmt.Sprintf("timeout %ds", view.Settings.Timeout)
+		if view.Settings.Mode == watchdog.Once { // the status text says keep
+			settings = "once " + e.signs.dot + " " + settings
+		}
 	}
 	if n := left - width(settings) - 4; view.Phase == watchdog.Counting || view.Left > 0 {
 		if n < 8 {

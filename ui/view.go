@@ -115,12 +115,16 @@ func (m *Model) withBottom(e *env, lines []string, w int) []string {
 // bottom is the newest message, or the keys.
 func (m *Model) bottom(e *env, w int) string {
 	if line, ok := m.log.last(); ok {
-		text := strings.Join(kept(line.session, line.text), ": ")
-		return e.levelStyle(line.level).Render(clip(" "+text, w, e.signs.more))
+		keys := ""
+		if w >= twoPanesFrom {
+			keys = m.bottomKeys(e, w, true)
+		}
+		text := fit(" "+strings.Join(kept(line.session, line.text), ": "), w-width(keys), e.signs.more)
+		return e.levelStyle(line.level).Render(text) + keys
 	}
 	if m.hub == nil && m.hubWhy != "" {
 		why := clip(" "+m.hubWhy+" ", max(w*2/3, min(w, 20)), e.signs.more)
-		return e.styles.Warning.Render(why) + m.bottomKeys(e, w-width(why))
+		return e.styles.Warning.Render(why) + m.bottomKeys(e, w-width(why), false)
 	}
-	return m.bottomKeys(e, w)
+	return m.bottomKeys(e, w, false)
 }

@@ -98,7 +98,7 @@ func (c *Card) Cause() string {
 		return "stopped by the agent itself"
 	}
 	waited := ""
-	if c.Waited > 0 {
+	if c.Waited > 0 && !strings.HasPrefix(c.Reason, "idle for") { // which says how long
 		waited = "after " + Took(time.Duration(c.Waited*float64(time.Second)))
 	}
 	return strings.Join(parts(waited, c.Reason), ", ")
