@@ -282,7 +282,26 @@ func TestEnvironmentAgain(t *testing.T) {
 func TestOtherWatchdog(t *testing.T) {
 	h := start(t)
 	b := h.join(hello("s1", func(h *control.BridgeHello) { h.Other = "another extension has the command /watchdog" }))
-	b.wants("warning: piwatch: another extension has the command /watchdog; use one of the two.")
+	b.wants("warning: piwatch: another extension has the command /watchdog. Use one of the two.")
+	if r := b.command("timeout=60"); r.Level != "info" {
+		t.Errorf("a start by hand beside another watchdog: %+v", r)
+	}
+}
+
+// Two watchdogs must not both ask: nothing starts by itself beside another.
+func TestEnvironmentBesideAnotherWatchdog(t *testing.T) {
+	h := start(t)
+	c := h.client()
+	w := c.watch()
+	b := h.join(hello("s1", env("PI_WATCHDOG", "1"), func(h *control.BridgeHello) { h.Other = "the command is another's" }))
+	const text = "PI_WATCHDOG: not started, so that two watchdogs do not both ask: the command is another's."
+	b.wants("warning: "+text, "warning: piwatch: the command is another's. Use one of the two.")
+	if n := w.notice("PI_WATCHDOG"); n.Text != text || n.Level != "warning" {
+		t.Errorf("the clients are told %+v", n)
+	}
+	if v := c.session("s1").Watch; v.Phase != watchdog.Off || b.welcome.On {
+		t.Errorf("it is %+v", v)
+	}
 }
 
 // A session without a file says so.

@@ -98,7 +98,7 @@ func (c *contract) event(w *world, ev Event) {
 		c.open, c.children = "", 0
 	case Settled:
 		c.guessed = false
-		c.skipped, c.refusals, c.submitted, c.selfStop = false, 0, time.Time{}, false
+		c.skipped, c.refusals, c.submitted = false, 0, time.Time{}
 		if c.interrupted = c.interrupted || ev.Facts.Aborted; c.interrupted && c.owed != "" {
 			c.owed, c.dropped = "", true
 		}
@@ -228,7 +228,7 @@ func (c *contract) effect(w *world, ev Event, effect Effect) {
 		}
 		c.void = true
 	case Rollback:
-		if p := &w.pi; p.running || p.compacting || p.dialog || c.open != "" || w.sending() || !c.submitted.IsZero() {
+		if p := &w.pi; p.running && !c.guessed || p.compacting || p.dialog || c.open != "" || w.sending() || !c.submitted.IsZero() {
 			c.breach(ruleRollback, "%s is to be rolled back at the wrong time", e.Check)
 		}
 		if e.Check == c.rolled {

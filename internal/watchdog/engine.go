@@ -250,7 +250,7 @@ func (e *Engine) onJoined(ev Joined) []Effect {
 }
 
 func (e *Engine) onSettled(ev Settled) {
-	e.running, e.selfStop = false, false
+	e.running = false
 	e.see(ev.Facts)
 	e.interrupted = e.interrupted || ev.Facts.Aborted
 	e.refused, e.refusal, e.skipped, e.submitted = 0, "", false, time.Time{}

@@ -82,6 +82,8 @@ func short(effect Effect) string {
 		return "record " + strings.TrimPrefix(e.Type, "piwatch.")
 	case RegisterTool:
 		return "tool"
+	case Rollback:
+		return "rollback " + e.Check
 	case Ended:
 		return strings.TrimSpace("ended " + e.Event + " " + e.Note)
 	case Reply:

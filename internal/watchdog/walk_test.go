@@ -104,7 +104,7 @@ func (k *walk) look(n *node) bool {
 
 // The depths of the walks: some twenty seconds on two slow cores.
 const (
-	coreDepth = 7 - raceCosts
+	coreDepth = 7 - 2*raceCosts
 	wideDepth = 4 - raceCosts
 )
 

@@ -102,6 +102,10 @@ func (w *world) clone() *world {
 		work := *e.work
 		e.work = &work
 	}
+	if e.undo != nil {
+		undo := *e.undo
+		e.undo = &undo
+	}
 	c.e = &e
 	e.newID = c.newID
 	c.queue = append([]request(nil), w.queue...)
