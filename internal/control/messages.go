@@ -104,14 +104,15 @@ type BridgeHello struct {
 	Model    string            `json:"model"` // provider/model
 	Pid      int               `json:"pid"`
 	Mode     string            `json:"mode"`   // tui, rpc, json, print
-	Reason   string            `json:"reason"` // startup, reload, new, resume, fork; reconnect when the channel broke
+	Reason   string            `json:"reason"` // startup, reload, new, resume, fork; reconnect when the channel broke, tree when the branch changed
 	History  bool              `json:"history"`
 	Boundary bool              `json:"boundary"` // Pi has turn_end entries and agent_before_settle
 	Parent   *Parent           `json:"parent,omitempty"`
 	Env      map[string]string `json:"env"`             // PI_WATCHDOG, PI_WATCHDOG_ON_STOP, PI_WATCHDOG_ROLLBACK when set
 	Other    string            `json:"other,omitempty"` // another extension has the command watchdog
 	Facts    Facts             `json:"facts"`
-	// Records are the piwatch records on the branch when there is no session file to read.
+	// Records are the entries of the branch that say where the watchdog stands: those of piwatch, and
+	// that the user spoke. What was said is not in them.
 	Records []json.RawMessage `json:"records,omitempty"`
 }
 
@@ -191,7 +192,8 @@ type CompactionEvent struct {
 
 // TreeEvent: the leaf was moved by navigation.
 type TreeEvent struct {
-	Facts Facts `json:"facts"`
+	Facts   Facts             `json:"facts"`
+	Records []json.RawMessage `json:"records"` // as in BridgeHello, of the branch it is on now
 }
 
 // RenamedEvent: the session's display name or model changed.

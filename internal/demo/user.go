@@ -178,7 +178,7 @@ func (p *Pi) Tree(entry string) error {
 		return errors.New("no entry " + entry)
 	}
 	p.session.leaf = entry
-	p.tell(control.Tree, control.TreeEvent{Facts: p.facts()})
+	p.tell(control.Tree, control.TreeEvent{Facts: p.facts(), Records: essence(p.session.branch())})
 	p.bump()
 	return nil
 }

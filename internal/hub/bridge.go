@@ -135,11 +135,11 @@ var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
 	control.Dialog:     event(func(e control.DialogEvent) watchdog.Event { return watchdog.DialogChanged{Open: e.Open} }),
 	control.Input:      event(func(e control.InputEvent) watchdog.Event { return watchdog.Spoken{Human: e.Source != "extension"} }),
 	control.Compaction: event(func(e control.CompactionEvent) watchdog.Event { return watchdog.CompactionChanged{On: e.On} }),
-	control.Tree:       event(func(e control.TreeEvent) watchdog.Event { return watchdog.TreeMoved{Facts: e.Facts} }),
 	control.CheckClosed: event(func(e control.CheckClosedEvent) watchdog.Event {
 		return watchdog.Closed{Outcome: e.Outcome}
 	}),
 	control.Turn:    method(func(*bridge, control.TurnEvent) any { return nil }),
+	control.Tree:    method((*bridge).moved),
 	control.Renamed: method((*bridge).renamed),
 	control.Settled: method((*bridge).settled),
 	control.Decide:  method((*bridge).decide),
@@ -165,6 +165,15 @@ func event[P any](read func(P) watchdog.Event) func(*bridge, json.RawMessage) (a
 		b.session.step(read(params))
 		return nil
 	})
+}
+
+// moved takes a branch that was changed by navigation: the watchdog stands where
+// the record of that branch says.
+func (b *bridge) moved(e control.TreeEvent) any {
+	b.hello = b.session.hello
+	b.hello.Reason, b.hello.Facts, b.hello.Records = "tree", e.Facts, e.Records
+	b.session.takeOver(b)
+	return nil
 }
 
 func (b *bridge) renamed(e control.RenamedEvent) any {

@@ -28,6 +28,10 @@ import (
 // idleExit is how long a hub stays without a bridge and without a client.
 const idleExit = 60 * time.Second
 
+// hookGrace is how long a hub that ends waits for the on-stop commands it
+// started, to note how they ended.
+const hookGrace = 2 * time.Second
+
 // Options are what a hub runs with.
 type Options struct {
 	Socket  string       // path of the socket; required
@@ -159,7 +163,16 @@ func (h *Hub) shutdown() {
 		h.idle.Stop()
 	}
 	h.mu.Unlock()
-	h.hooks.Wait()
+	// A hook that ends soon is heard out; one that does not outlives the hub.
+	ended := make(chan struct{})
+	go func() {
+		h.hooks.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(hookGrace):
+	}
 }
 
 // watchIdle starts or stops the timer that ends a hub nobody uses.

@@ -61,6 +61,7 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 		b.send(control.Notify, control.NotifyParams{Level: "warning", Text: "piwatch: another Pi has this session open and is watched; this one is not."})
 		return welcome
 	}
+	s.footer = "" // what it shows comes with the welcome
 	s.takeOver(b)
 	view := s.engine.View(h.clock.Now())
 	welcome.On, welcome.Status = view.Phase != watchdog.Off, s.footer
@@ -80,7 +81,7 @@ func (s *session) takeOver(b *bridge) {
 		Rollback: hello.Env["PI_WATCHDOG_ROLLBACK"] == "1",
 	})
 	s.startFromEnv(state)
-	if hello.Other != "" {
+	if hello.Other != "" && hello.Reason != "reconnect" && hello.Reason != "tree" {
 		b.send(control.Notify, control.NotifyParams{Level: "warning", Text: "piwatch: " + hello.Other + ". Use one of the two."})
 	}
 	h.countChildren(s)
@@ -92,9 +93,11 @@ func (s *session) takeOver(b *bridge) {
 // startFromEnv obeys PI_WATCHDOG. A reload or a broken channel is no new start;
 // a session that is watched already keeps its count.
 func (s *session) startFromEnv(state watchdog.State) {
-	reason := s.hello.Reason
-	if (reason == "reload" || reason == "reconnect") && state.Started {
-		return
+	switch s.hello.Reason {
+	case "reload", "reconnect", "tree":
+		if state.Started {
+			return
+		}
 	}
 	settings, on, err := watchdog.FromEnv(s.hello.Env["PI_WATCHDOG"])
 	switch {

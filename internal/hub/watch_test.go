@@ -1,6 +1,7 @@
 package hub_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -135,11 +136,27 @@ func TestKeys(t *testing.T) {
 	b.wants("status ⏱▶ 0/3")
 	b.tell(control.Compaction, control.CompactionEvent{On: false})
 	b.wants("status ⏱2s 0/3")
+}
+
+// On another branch the watchdog stands where the record of that branch says;
+// on one without a start it is off.
+func TestTree(t *testing.T) {
+	h, c, b := counting(t)
+	started := record(watchdog.RecordStart, watchdog.Start{By: "cli", Settings: watchdog.Settings{Timeout: 2, Max: 3, Mode: watchdog.Once}})
+	asked := record(watchdog.RecordCheck, watchdog.Check{ID: "c1", N: 1, Max: 3})
+	answered := record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c1", End: watchdog.EndNoAnswer})
 	b.facts.Leaf = "elsewhere"
-	b.tell(control.Tree, control.TreeEvent{Facts: b.facts})
+	b.tell(control.Tree, control.TreeEvent{Facts: b.facts, Records: []json.RawMessage{userRow(), started, asked, answered}})
+	b.wants("tool", "status ⏱2s 1/3")
 	h.settleDown(c)
 	h.clock.advance(2 * sec)
-	b.wants("status ⏱1s 0/3", "check 1/3 at 1 elsewhere")
+	b.wants("status ⏱1s 1/3", "check 2/3 at 1 elsewhere", "status ⏱▶ 2/3")
+	b.facts.Leaf = "before the start"
+	b.tell(control.Tree, control.TreeEvent{Facts: b.facts, Records: []json.RawMessage{userRow()}})
+	b.wants("status empty")
+	if got := c.sessions()[0].Watch.Phase; got != watchdog.Off {
+		t.Errorf("on a branch without a start the watchdog is %s", got)
+	}
 }
 
 // A refusal is logged, corrects the hub, and is retried once.

@@ -63,10 +63,6 @@ var actions = []action{
 		w.pi.leaf++
 		w.step(CompactionChanged{false})
 	}},
-	{"tree", wide, func(w *world) bool { return joined(w) && !w.pi.running && !w.pi.own && w.pi.check == "" }, func(w *world) {
-		w.pi.leaf++
-		w.step(TreeMoved{w.facts()})
-	}},
 	// The user at Pi's keyboard.
 	{"key", core, joined, func(w *world) { w.step(Activity{Key: true, Draft: w.pi.draft}) }},
 	{"draft on", core, func(w *world) bool { return joined(w) && !w.pi.draft }, func(w *world) {

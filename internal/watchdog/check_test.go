@@ -240,7 +240,6 @@ func TestOwedWorkIsVoid(t *testing.T) {
 		{"another extension speaks", func(s *scenario) { s.spoken(false); s.run() }},
 		{"stopped and started", func(s *scenario) { s.stop(); s.start("timeout=10") }},
 		{"started anew", func(s *scenario) { s.start("timeout=10") }},
-		{"the leaf is moved", func(s *scenario) { s.facts.Leaf = "elsewhere"; s.step(TreeMoved{s.facts}) }},
 	} {
 		for _, inFlight := range []bool{false, true} {
 			name := c.name + " before it is sent"

@@ -110,9 +110,6 @@ func (c *contract) event(w *world, ev Event) {
 		}
 	case ChildrenChanged:
 		c.children = ev.Running
-	case TreeMoved:
-		c.dropped = c.dropped || c.owed != ""
-		c.owed = ""
 	case ClockJumped:
 		c.lastKey = time.Time{}
 		if !c.submitted.IsZero() {

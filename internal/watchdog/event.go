@@ -30,8 +30,6 @@ type (
 	Spoken struct{ Human bool }
 	// CompactionChanged: compaction started or ended.
 	CompactionChanged struct{ On bool }
-	// TreeMoved: the leaf was moved by navigation.
-	TreeMoved struct{ Facts Facts }
 	// Closed: the bridge closed a check and wrote its outcome.
 	Closed struct{ Outcome Outcome }
 	// Decided: the agent called the tool; Check is "" outside a check.
@@ -104,7 +102,6 @@ func (Activity) isEvent()          {}
 func (DialogChanged) isEvent()     {}
 func (Spoken) isEvent()            {}
 func (CompactionChanged) isEvent() {}
-func (TreeMoved) isEvent()         {}
 func (Closed) isEvent()            {}
 func (Decided) isEvent()           {}
 func (Delivered) isEvent()         {}
