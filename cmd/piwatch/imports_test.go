@@ -17,6 +17,7 @@ var mayImport = map[string][]string{
 	"internal/pi":       {},
 	"internal/tail":     {},
 	"internal/watchdog": {"internal/pi"},
+	"internal/replay":   {"internal/pi", "internal/watchdog"},
 	"internal/guard":    {"internal/pi"},
 	"internal/loop":     {"internal/pi"},
 	"internal/timeline": {"internal/pi", "internal/watchdog"},
@@ -26,7 +27,7 @@ var mayImport = map[string][]string{
 	"internal/hub":      {"internal/pi", "internal/tail", "internal/watchdog", "internal/guard", "internal/loop", "internal/timeline", "internal/control", "internal/gateway"},
 	"internal/config":   {},
 	"internal/demo":     {"internal/control", "internal/pi", "internal/watchdog"},
-	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/hub", "internal/pi", "internal/timeline", "internal/watchdog", "ui"},
+	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/hub", "internal/pi", "internal/replay", "internal/timeline", "internal/watchdog", "ui"},
 	"internal/e2e":      {"internal/control", "internal/pi", "internal/watchdog"},
 	"ui":                {"internal/timeline", "internal/control", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
 	"themes":            {},
@@ -43,6 +44,7 @@ var onlyIn = map[string][]string{
 // world.
 var pure = map[string][]string{
 	"internal/watchdog": {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
+	"internal/replay":   {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/guard":    {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/loop":     {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/timeline": {"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},

@@ -97,7 +97,7 @@ Exit codes:
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
-	root.AddCommand(a.statusCommand(), a.lsCommand(), a.demoCommand())
+	root.AddCommand(a.statusCommand(), a.lsCommand(), a.replayCommand(), a.demoCommand())
 	root.AddCommand(a.steerCommands()...)
 	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.hubCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(groupOther)

@@ -74,7 +74,7 @@ func (s *session) takeOver(b *bridge) {
 	s.hello = hello
 	state := watchdog.Rebuild(entries(hello.Records))
 	s.engine = watchdog.New(state, randomID)
-	s.footer, s.children = "", 0
+	s.children = 0
 	s.step(watchdog.Joined{
 		Facts: hello.Facts, Instance: hello.Instance,
 		Headless: hello.Mode == "print" || hello.Mode == "json",
