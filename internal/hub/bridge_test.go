@@ -24,6 +24,7 @@ type bridge struct {
 	got     chan message
 
 	mu      sync.Mutex
+	byHand  []string                     // what Pi was told of changes by clients
 	answers map[string][]control.Receipt // by method, what is answered next
 	hold    chan struct{}                // when set, nothing is answered before it is closed
 }
@@ -93,6 +94,10 @@ func (b *bridge) say(hello control.BridgeHello) {
 func (b *bridge) handle(_ context.Context, _ *control.Conn, method string, params json.RawMessage) (any, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if by, told := byHand(method, params); told {
+		b.byHand = append(b.byHand, by)
+		return control.Receipt{Result: control.Sent}, nil
+	}
 	b.got <- message{method, params}
 	receipt := control.Receipt{Result: control.Sent}
 	if next := b.answers[method]; len(next) > 0 {
@@ -198,6 +203,16 @@ func (m message) short() string {
 		return p.Level + ": " + p.Text
 	}
 	return m.method
+}
+
+// byHand is what Pi is told of a change that a client made. It is beside the
+// point of nearly every test, so it does not count among the requests.
+func byHand(method string, params json.RawMessage) (string, bool) {
+	var p control.NotifyParams
+	if method != control.Notify || json.Unmarshal(params, &p) != nil {
+		return "", false
+	}
+	return p.Text, strings.HasSuffix(p.Text, "(cli)") || strings.HasSuffix(p.Text, "(tui)")
 }
 
 // visible makes an empty text visible.

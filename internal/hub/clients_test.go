@@ -30,7 +30,7 @@ func TestSteering(t *testing.T) {
 		c.steer(method, p(), off)
 	}
 	c.steer(control.Extend, p(seconds(5)), off)
-	c.steer(control.Stop, p(), "info: The watchdog was not running.")
+	c.steer(control.Stop, p(), "warning: The watchdog was not running.")
 	c.steer(control.StatusText, p(), "info: Watchdog: off.")
 	c.steer(control.Start, p(line("max=0")), `error: Watchdog not started: "max=0": is a whole number from 1 to 10000. Usage: `+watchdog.Usage)
 	if v := c.session("s1").Watch; v.Phase != watchdog.Off {

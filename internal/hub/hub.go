@@ -205,9 +205,12 @@ func (h *Hub) watchClock() {
 }
 
 // push tells every client that watches.
-func (h *Hub) push(method string, params any) {
+func (h *Hub) push(method string, params any) { h.pushBut(nil, method, params) }
+
+// pushBut tells every client that watches but one, who knows already.
+func (h *Hub) pushBut(knows *peer, method string, params any) {
 	for p := range h.peers {
-		if p.watches {
+		if p.watches && p != knows {
 			if err := p.conn.Notify(context.Background(), method, params); err != nil {
 				h.log.Debug("push failed", "method", method, "err", err)
 			}
@@ -215,9 +218,12 @@ func (h *Hub) push(method string, params any) {
 	}
 }
 
-func (h *Hub) notice(session, level, text string) {
+func (h *Hub) notice(session, level, text string) { h.noticeBut(nil, session, level, text) }
+
+// noticeBut is notice for all clients but one, who knows already.
+func (h *Hub) noticeBut(knows *peer, session, level, text string) {
 	h.log.Info("notice", "session", session, "level", level, "text", text)
-	h.push(control.NoticePush, control.Notice{Session: session, Time: h.clock.Now().UnixMilli(), Level: level, Text: text})
+	h.pushBut(knows, control.NoticePush, control.Notice{Session: session, Time: h.clock.Now().UnixMilli(), Level: level, Text: text})
 }
 
 // hook runs the user's on-stop command, detached from hub and Pi.

@@ -121,13 +121,14 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 	if s == nil || s.driver() == nil {
 		return nil, fmt.Errorf("%w: %s is not live: it has ended, or its Pi runs without the bridge", control.ErrNoSession, steer.Session)
 	}
-	if steer.By == "" {
-		steer.By = p.client
-	}
 	if byHand {
 		return change.ask(s, steer.Check), nil
 	}
-	return verb(s, steer), nil
+	who := asker{by: steer.By, peer: p}
+	if who.by == "" {
+		who.by = p.client
+	}
+	return verb(s, who, steer), nil
 }
 
 func (h *Hub) list() []control.Session {

@@ -236,16 +236,6 @@ func (s *session) do(effect watchdog.Effect) bool {
 	return true
 }
 
-// ask gives the engine what a person wants and returns its reply.
-func (s *session) ask(ev watchdog.Event) control.CommandReply {
-	for _, effect := range s.step(ev) {
-		if reply, ok := effect.(watchdog.Reply); ok {
-			return control.CommandReply{Level: reply.Level, Text: reply.Text}
-		}
-	}
-	return control.CommandReply{Level: "error", Text: "The watchdog gave no answer."}
-}
-
 // show brings Pi's footer and the clients up to date.
 func (s *session) show() {
 	now := s.hub.clock.Now()

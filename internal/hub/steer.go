@@ -2,52 +2,60 @@ package hub
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"piwatch/internal/control"
 	"piwatch/internal/watchdog"
 )
 
+// asker is who wants something of a session.
+type asker struct {
+	by   string // pi, tui, cli
+	peer *peer  // nil for Pi
+}
+
 // steering are the methods of a client for one session, and the verbs of the
 // command in Pi: the same from every door.
-var steering = map[string]func(*session, control.SteerParams) control.CommandReply{
-	control.Start: func(s *session, p control.SteerParams) control.CommandReply {
+var steering = map[string]func(*session, asker, control.SteerParams) control.CommandReply{
+	control.Start: func(s *session, who asker, p control.SteerParams) control.CommandReply {
 		settings, err := watchdog.Parse(p.Line)
 		if err != nil {
 			return control.CommandReply{Level: "error", Text: "Watchdog not started: " + err.Error()}
 		}
-		return s.ask(watchdog.StartWatch{By: p.By, Settings: settings})
+		return s.change(who, watchdog.StartWatch{By: who.by, Settings: settings})
 	},
-	control.Set: func(s *session, p control.SteerParams) control.CommandReply {
+	control.Set: func(s *session, who asker, p control.SteerParams) control.CommandReply {
 		settings, err := s.engine.View(s.hub.clock.Now()).Settings.With(p.Line)
 		if err != nil {
 			return control.CommandReply{Level: "error", Text: "Nothing changed: " + err.Error()}
 		}
-		return s.ask(watchdog.ChangeSettings{By: p.By, Settings: settings})
+		return s.change(who, watchdog.ChangeSettings{By: who.by, Settings: settings})
 	},
-	control.Stop: func(s *session, p control.SteerParams) control.CommandReply {
-		return s.ask(watchdog.StopWatch{By: p.By})
+	control.Stop: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.change(who, watchdog.StopWatch{By: who.by})
 	},
-	control.Pause: func(s *session, p control.SteerParams) control.CommandReply {
-		return s.ask(watchdog.PauseWatch{By: p.By, On: true})
+	control.Pause: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.ask(who, watchdog.PauseWatch{By: who.by, On: true})
 	},
-	control.Resume: func(s *session, p control.SteerParams) control.CommandReply {
-		return s.ask(watchdog.PauseWatch{By: p.By})
+	control.Resume: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.ask(who, watchdog.PauseWatch{By: who.by})
 	},
-	control.Nudge: func(s *session, p control.SteerParams) control.CommandReply {
-		return s.ask(watchdog.NudgeNow{By: p.By})
+	control.Nudge: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.ask(who, watchdog.NudgeNow{By: who.by})
 	},
-	control.Skip: func(s *session, p control.SteerParams) control.CommandReply {
-		return s.ask(watchdog.SkipCheck{By: p.By})
+	control.Skip: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.ask(who, watchdog.SkipCheck{By: who.by})
 	},
-	control.Extend: func(s *session, p control.SteerParams) control.CommandReply {
+	control.Extend: func(s *session, who asker, p control.SteerParams) control.CommandReply {
 		if p.Seconds == 0 || p.Seconds > watchdog.MaxTimeout || p.Seconds < -watchdog.MaxTimeout {
 			return control.CommandReply{Level: "error", Text: fmt.Sprintf("seconds=%d: is a whole number from -%d to %d, not 0", p.Seconds, watchdog.MaxTimeout, watchdog.MaxTimeout)}
 		}
-		return s.ask(watchdog.ExtendCountdown{By: p.By, D: seconds(p.Seconds)})
+		return s.ask(who, watchdog.ExtendCountdown{By: who.by, D: time.Duration(p.Seconds) * time.Second})
 	},
-	control.StatusText: func(s *session, _ control.SteerParams) control.CommandReply {
+	control.StatusText: func(s *session, _ asker, _ control.SteerParams) control.CommandReply {
 		now := s.hub.clock.Now()
 		text := s.engine.View(now).StatusText(now)
 		if s.hello.File == "" {
@@ -57,14 +65,60 @@ var steering = map[string]func(*session, control.SteerParams) control.CommandRep
 	},
 }
 
-// verbs are the words after /watchdog that are no settings.
-var verbs = map[string]string{
-	"stop":   control.Stop,
-	"status": control.StatusText,
-	"pause":  control.Pause,
-	"resume": control.Resume,
-	"nudge":  control.Nudge,
-	"skip":   control.Skip,
+// ask gives the engine what a person wants and returns its reply. What was done
+// is told to everybody else who watches.
+func (s *session) ask(who asker, ev watchdog.Event) control.CommandReply {
+	for _, effect := range s.step(ev) {
+		if reply, ok := effect.(watchdog.Reply); ok {
+			if reply.Level == "info" {
+				s.hub.noticeBut(who.peer, s.id, reply.Level, who.by+": "+reply.Text)
+			}
+			return control.CommandReply{Level: reply.Level, Text: reply.Text}
+		}
+	}
+	return control.CommandReply{Level: "error", Text: "The watchdog gave no answer."}
+}
+
+// change is ask for what Pi's footer does not show by itself: it is also told in
+// Pi, unless it was said there.
+func (s *session) change(who asker, ev watchdog.Event) control.CommandReply {
+	reply := s.ask(who, ev)
+	if b := s.driver(); b != nil && who.peer != nil && reply.Level == "info" {
+		b.send(control.Notify, control.NotifyParams{Level: reply.Level, Text: reply.Text + " (" + who.by + ")"})
+	}
+	return reply
+}
+
+// verbs are the words after /watchdog that are no settings, with what follows
+// them read into the parameters.
+var verbs = map[string]struct {
+	method string
+	read   func(rest string, p *control.SteerParams) error
+}{
+	"stop":   {control.Stop, noMore},
+	"status": {control.StatusText, noMore},
+	"pause":  {control.Pause, noMore},
+	"resume": {control.Resume, noMore},
+	"nudge":  {control.Nudge, noMore},
+	"skip":   {control.Skip, noMore},
+	"set":    {control.Set, func(rest string, p *control.SteerParams) error { p.Line = rest; return nil }},
+	"mode": {control.Set, func(rest string, p *control.SteerParams) error {
+		p.Line = "mode=" + strings.TrimSpace(rest)
+		return nil
+	}},
+	"extend": {control.Extend, func(rest string, p *control.SteerParams) (err error) {
+		if p.Seconds, err = strconv.Atoi(strings.TrimSpace(rest)); err != nil {
+			return &watchdog.SettingError{Token: rest, Why: "extend takes seconds, as in extend 30 or extend -30"}
+		}
+		return nil
+	}},
+}
+
+func noMore(rest string, _ *control.SteerParams) error {
+	if strings.TrimSpace(rest) != "" {
+		return &watchdog.SettingError{Token: rest, Why: "nothing may follow this word"}
+	}
+	return nil
 }
 
 // command takes what the user typed after a command of piwatch in Pi.
@@ -72,12 +126,14 @@ func (s *session) command(p control.CommandParams) control.CommandReply {
 	if p.Name != "watchdog" {
 		return control.CommandReply{Level: "error", Text: fmt.Sprintf("/%s: this hub does not know it", p.Name)}
 	}
-	args := strings.TrimSpace(p.Args)
-	method, known := verbs[args]
+	steer := control.SteerParams{Session: s.id, Line: p.Args}
+	word, rest, _ := strings.Cut(strings.TrimLeftFunc(p.Args, unicode.IsSpace), " ")
+	verb, known := verbs[strings.TrimSpace(word)]
 	if !known {
-		method = control.Start
+		return steering[control.Start](s, asker{by: "pi"}, steer)
 	}
-	return steering[method](s, control.SteerParams{Session: s.id, By: "pi", Line: p.Args})
+	if err := verb.read(rest, &steer); err != nil {
+		return control.CommandReply{Level: "error", Text: "Nothing changed: " + err.Error()}
+	}
+	return steering[verb.method](s, asker{by: "pi"}, steer)
 }
-
-func seconds(n int) time.Duration { return time.Duration(n) * time.Second }

@@ -2,7 +2,10 @@ package hub_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -309,7 +312,10 @@ func TestCommandsInPi(t *testing.T) {
 	}
 	reply("status", "info: Watchdog: off.")
 	reply("pause", "error: The watchdog is off; start it first.")
-	reply("stop now", `error: Watchdog not started: "stop": is not key=value. Usage: `+watchdog.Usage)
+	reply("stop now", `error: Nothing changed: "now": nothing may follow this word. Usage: `+watchdog.Usage)
+	reply("extend soon", `error: Nothing changed: "soon": extend takes seconds, as in extend 30 or extend -30. Usage: `+watchdog.Usage)
+	reply("mode both", `error: Nothing changed: "mode=both": mode is once or keep. Usage: `+watchdog.Usage)
+	reply("bogus", `error: Watchdog not started: "bogus": is not key=value. Usage: `+watchdog.Usage)
 	reply("max=0", `error: Watchdog not started: "max=0": is a whole number from 1 to 10000. Usage: `+watchdog.Usage)
 	reply("timeout=9 message=  two words ", "info: Watchdog started: timeout=9 max=50 mode=once message=  two words ")
 	b.wants("tool", `record start {"by":"pi","settings":{"timeout":9,"max":50,"mode":"once","message":"  two words "},"instance":"one"}`, "status ⏱9s 0/50")
@@ -338,5 +344,40 @@ func TestRenamed(t *testing.T) {
 	b.settle() // what was told before is dealt with
 	if s := c.session("s1"); s.Name != "the parser" || s.Model != "a/b" {
 		t.Errorf("renamed: %+v", s)
+	}
+}
+
+// What one client changes, the other clients and Pi are told. Of the same
+// command from several clients at once one has an effect.
+func TestEveryoneIsTold(t *testing.T) {
+	h, c, b := counting(t)
+	first, second := h.client().watch(), h.client().watch()
+	var calls sync.WaitGroup
+	var done atomic.Int32
+	for range 8 {
+		calls.Go(func() {
+			reply, err := c.Steer(c.ctx, control.Stop, control.SteerParams{Session: "s1", By: "tui"})
+			if err != nil {
+				t.Error(err)
+			}
+			if reply.Level == "info" {
+				done.Add(1)
+			}
+		})
+	}
+	calls.Wait()
+	if done.Load() != 1 {
+		t.Errorf("%d of 8 stops at once were done, want 1", done.Load())
+	}
+	for _, w := range []*watcher{first, second} {
+		w.notice("tui: Watchdog stopped.")
+	}
+	b.wants(`record stop {"by":"tui","reason":"stopped"}`, "status empty")
+	h.settleDown(c)
+	b.mu.Lock()
+	told := slices.Clone(b.byHand)
+	b.mu.Unlock()
+	if len(told) != 2 || told[1] != "Watchdog stopped. (tui)" {
+		t.Errorf("Pi was told %q", told)
 	}
 }

@@ -70,7 +70,7 @@ func (e *Engine) voidCheck(why string) []Effect {
 
 func (e *Engine) stop(ev StopWatch) []Effect {
 	if !e.on {
-		return []Effect{Reply{"info", "The watchdog was not running."}}
+		return []Effect{Reply{"warning", "The watchdog was not running."}}
 	}
 	e.on, e.suspended, e.paused, e.offWhy = false, false, false, "stopped by hand"
 	e.dropWork()
@@ -81,7 +81,7 @@ func (e *Engine) stop(ev StopWatch) []Effect {
 func (e *Engine) pause(ev PauseWatch) []Effect {
 	if e.paused == ev.On {
 		if ev.On {
-			return []Effect{Reply{"info", "The watchdog is paused already."}}
+			return []Effect{Reply{"warning", "The watchdog is paused already."}}
 		}
 		return e.resumeUnpaused(ev)
 	}
@@ -96,7 +96,7 @@ func (e *Engine) pause(ev PauseWatch) []Effect {
 // resumeUnpaused lifts by hand what else keeps it from counting.
 func (e *Engine) resumeUnpaused(ev PauseWatch) []Effect {
 	if !e.suspended && !e.interrupted && !e.skipped {
-		return []Effect{Reply{"info", "The watchdog is not paused."}}
+		return []Effect{Reply{"warning", "The watchdog is not paused."}}
 	}
 	e.suspended, e.interrupted, e.skipped = false, false, false
 	e.facts.Aborted = false

@@ -45,7 +45,7 @@ func TestStop(t *testing.T) {
 		s.wants("record stop", "info: Watchdog stopped.")
 		s.is(Off, "off: stopped by hand")
 		s.stop()
-		s.wants("info: The watchdog was not running.")
+		s.wants("warning: The watchdog was not running.")
 		s.user()
 		s.settle()
 		s.wait(time.Hour)
@@ -73,7 +73,7 @@ func TestPause(t *testing.T) {
 	s.pause()
 	s.wants("record pause", "info: Watchdog paused.")
 	s.pause()
-	s.wants("info: The watchdog is paused already.")
+	s.wants("warning: The watchdog is paused already.")
 	s.nudge()
 	s.wants("error: Not asked: paused by hand.")
 	s.user()
@@ -85,7 +85,7 @@ func TestPause(t *testing.T) {
 	s.wants("record pause", "info: Watchdog resumed.")
 	s.counts(10 * sec)
 	s.resume()
-	s.wants("info: The watchdog is not paused.")
+	s.wants("warning: The watchdog is not paused.")
 }
 
 // Who lifts a suspension is in the record, as with any pause.
