@@ -28,6 +28,7 @@ const REPLY_MS = 3000; // the hub answers in a few milliseconds; later than this
 const START_MS = 8000; // a hub that has to be started is there within this
 const SUBMIT_MS = 10_000; // a submitted message starts its run within this, or another extension took it
 const LINE_MAX = 1 << 20;
+const FREE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }; // the cost of a copied row: it was paid for
 
 type Json = Record<string, any>;
 type Draft =
@@ -214,6 +215,9 @@ export default function piwatch(pi: ExtensionAPI): void {
 	let aborted = false; // the last run was aborted, and no message of the user came since
 	let runAborted = false;
 	let ownAbort = false;
+	let inTurn = false;
+	let leaving = ""; // the session is about to be replaced
+	let onClose = (): void => {}; // a check was closed
 	let ownMove = false; // the branch is being moved by us
 	let commandCtx: ExtensionCommandContext | undefined; // of the last command typed
 	let onCommand: ((c: ExtensionCommandContext) => void) | undefined; // waits for the command it sent itself
@@ -267,10 +271,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	const isOwnRecord = (entry: any): boolean => entry.type === "custom" && String(entry.customType).startsWith("piwatch.");
 
-	/** The last entry on the branch that is neither a record of piwatch nor one of its folds: what a fence compares. */
+	/** The last entry on the branch that is neither a record of piwatch nor one of its folds, and no compaction, which does
+	 * not move the session on: what a fence compares. */
 	function fenceLeaf(): string {
 		let entry = manager().getLeafEntry();
-		while (entry && (isOwnRecord(entry) || entry.type === "context_edit")) {
+		while (entry && (isOwnRecord(entry) || entry.type === "context_edit" || entry.type === "compaction")) {
 			entry = entry.parentId ? manager().getEntry(entry.parentId) : undefined;
 		}
 		return entry?.id ?? "";
@@ -552,6 +557,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 			.catch(() => ({ text: welcome.texts?.gone ?? "piwatch is gone.", accepted: false, terminate: true }));
 		listen();
 		if (reply.accepted && open && check === open && !open.void) open.answer ??= { decision, note };
+		// The hub's word that it is void may come later than this answer.
+		if (!reply.accepted && reply.terminate && open && !open.answer) open.void ??= "it was ended before it was answered";
 		if (reply.accepted && !check) ownStop ??= { callId, decision, note };
 		const over = check !== undefined && (check.void !== undefined || check.answer !== undefined);
 		return {
@@ -603,6 +610,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	function close(boundary: boolean): Draft[] {
 		const closed = check!;
 		check = undefined;
+		onClose();
 		endedOnCheck = true;
 		const found = exchange(closed);
 		const rows = found?.rows ?? [];
@@ -649,6 +657,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 			} else {
 				outcome.drop = { calls: [callId] };
 				drop(outcome);
+				if (branchBack(row)) outcome.fold = "branch";
 			}
 		}
 		if (hasEdits()) drafts.push({ type: "custom", customType: RECORD_OUTCOME, data: outcome });
@@ -674,11 +683,46 @@ export default function piwatch(pi: ExtensionAPI): void {
 		return true;
 	}
 
-	/** Pi 0.81.1 has no context edits: the branch goes on from before the exchange (unofficial, measured). */
+	/** Pi 0.81.1 has no context edits: the branch goes on from before the exchange (unofficial, measured), with copies of
+	 * the records in it and of what stays. False when it holds what has no place in an exchange. */
 	function branchBack(row: any): boolean {
-		if (!row.parentId || typeof manager().branch !== "function") return false;
+		const branch: any[] = manager().getBranch();
+		const exchange = branch.slice(branch.indexOf(row));
+		const belongs = (e: any): boolean => e === row || isOwnRecord(e) || e.message?.role === "assistant" || e.message?.role === "toolResult";
+		if (!row.parentId || typeof manager().branch !== "function" || !exchange.every(belongs)) return false;
 		manager().branch(row.parentId);
+		for (const e of exchange) {
+			if (isOwnRecord(e)) pi.appendEntry(e.customType, e.data);
+			else if (e.message) for (const m of visible([e.message])) manager().appendMessage(m.usage ? { ...m, usage: { ...m.usage, cost: FREE } } : m);
+		}
 		return true;
+	}
+
+	/** Folds again what a move in the tree brought back: rows of exchanges whose folds are on another branch. */
+	function foldHere(): void {
+		const branch: any[] = manager().getBranch();
+		const here = new Set(branch.map((e) => e.id));
+		const ends = new Map<string, any[]>(); // the outcomes of each exchange
+		for (const e of manager().getEntries()) {
+			if (e.type !== "custom" || e.customType !== RECORD_OUTCOME || !e.data?.rows?.length) continue;
+			ends.set(e.data.rows.at(-1), [...(ends.get(e.data.rows.at(-1)) ?? []), e]);
+		}
+		for (const all of ends.values()) {
+			const outcome: Json = { ...all.at(-1).data, again: true };
+			const back = branch.filter((e) => outcome.rows.includes(e.id) || outcome.kept?.includes(e.id));
+			if (!outcome.fold || back.length === 0 || all.some((e) => here.has(e.id))) continue;
+			if (hasEdits()) {
+				const calls = outcome.rows.map((id: string) => manager().getEntry(id)?.message?.toolCallId);
+				const rest = (e: any): any => ({ content: withoutCalls(e.message.content, (b) => b.type === "toolCall" && calls.includes(b.id)) });
+				const edits = back.map((e): Draft => ({ type: "context_edit", targetId: e.id, replacement: outcome.kept?.includes(e.id) ? rest(e) : null }));
+				if (!editNow(edits)) pending.push(...edits);
+				outcome.fold = "context_edit";
+			} else {
+				drop(outcome);
+				outcome.fold = branchBack(back[0]) ? "branch" : "hook";
+			}
+			pi.appendEntry(RECORD_OUTCOME, outcome);
+		}
 	}
 
 	function drop(outcome: Json): void {
@@ -772,6 +816,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 			const moved = await navigate(branch[at].id);
 			if (moved.cancelled) return refused("another extension kept the branch where it is");
 			if (manager().getLeafId() !== branch[at].id) return refused("Pi did not move the branch");
+			// The records after the marker left the branch with the exchange: what they say still holds.
+			for (const r of branch.slice(at + 1).filter(isOwnRecord)) {
+				const same = r.customType === RECORD_OUTCOME && r.data?.check === id;
+				if (!same) pi.appendEntry(r.customType, r.data);
+			}
 			pi.appendEntry(RECORD_OUTCOME, { ...outcome, fold: "rollback" });
 			return { ...sent, facts: facts() };
 		} finally {
@@ -797,6 +846,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		return c && ((id) => c.navigateTree(id));
 	}
 
+	const visible = (messages: any[]): any[] => messages.filter((m) => !isDropped(m)).map(strip).filter((m) => m !== undefined);
 	const isDropped = (m: any): boolean =>
 		(m.role === "custom" && m.customType === MESSAGE_CHECK && dropChecks.has(m.details?.check)) ||
 		(m.role === "assistant" && dropAssistant.has(m.timestamp)) ||
@@ -812,15 +862,25 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const mark = /^(.+):(\d+)$/.exec(process.env[PARENT_MARK] ?? "");
 		if (mark && Number(mark[2]) !== process.pid) parent = { session: mark[1], pid: Number(mark[2]) };
 		process.env[PARENT_MARK] = `${session}:${process.pid}`;
-		if (!hasEdits()) for (const e of c.sessionManager.getBranch() as any[]) if (e.type === "custom" && e.customType === RECORD_OUTCOME && e.data?.drop) drop(e.data);
+		if (!hasEdits()) for (const e of c.sessionManager.getBranch() as any[]) if (e.type === "custom" && e.customType === RECORD_OUTCOME && e.data?.drop) e.data.unfolded ? undrop(e.data) : drop(e.data);
 		unlisten = c.ui.onTerminalInput((data) => {
 			safe(() => keyed(data));
 			return undefined;
 		});
+		closeOrphan();
 		start(event.reason);
 		// A session that is watched from its first request on waits for its tool; any other starts without delay.
 		if (process.env.PI_WATCHDOG || branchHas(RECORD_START)) await soon(joined, START_MS);
 	});
+
+	/** A check without an end: its Pi was killed, or the session was copied or reloaded while it was open. */
+	function closeOrphan(): void {
+		const branch: any[] = manager().getBranch();
+		const id = branch.findLast((e) => e.type === "custom_message" && e.customType === MESSAGE_CHECK)?.details?.check;
+		if (!id || branch.some((e) => e.type === "custom" && e.customType === RECORD_OUTCOME && e.data?.check === id)) return;
+		check = { id, wrong: 0, void: "the session was left", decideInBatch: false, blocked: new Set() };
+		if (ctx!.isIdle()) safe(closeIdle);
+	}
 
 	/** Waits for an answer of the hub, not for ever. The socket alone does not keep the process alive; this does. */
 	function soon(work: Promise<unknown>, ms: number): Promise<void> {
@@ -839,9 +899,12 @@ export default function piwatch(pi: ExtensionAPI): void {
 		if (held) register(held.data as Tool);
 	});
 
+	on("session_before_switch", (event) => void (leaving = `the session was left (${event.reason})`));
+	on("session_before_fork", () => void (leaving = "the session was left (fork)"));
 	on("session_shutdown", (event) => {
-		if (check) {
-			check.void ??= `the session ended (${event.reason})`;
+		// Pi 0.81.1 reloads also in a run, which then goes on: the check stays open for the bridge to come.
+		if (check && (event.reason !== "reload" || ctx!.isIdle())) {
+			check.void ??= `the session was left (${event.reason})`;
 			safe(closeIdle);
 		}
 		tell("bye", { reason: event.reason });
@@ -853,12 +916,12 @@ export default function piwatch(pi: ExtensionAPI): void {
 		channel.close();
 	});
 
-	on("input", (event) => spoken(event.source));
-	function spoken(source: string): void {
+	on("input", (event) => spoken(event.source, event.streamingBehavior !== "followUp"));
+	function spoken(source: string, next: boolean): void {
 		const human = source !== "extension";
 		announced++;
 		if (check) check.void ??= human ? "the user spoke" : "another extension sent a message";
-		if (check?.error) closeIdle(); // Pi is about to retry: the retry must not carry the check beside the message
+		if (next && check?.error) closeIdle(); // Pi is about to retry: the retry must not carry the check beside the message
 		if (human) aborted = false;
 		submitted = Date.now();
 		tell("input", { source });
@@ -866,12 +929,12 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	/** Pi 0.81.1 has no `input` for what an RPC client steers or queues (measured): it shows in the queue, then as a row. */
 	function listen(): void {
-		if (announced === 0 && ctx!.hasPendingMessages()) spoken("rpc");
+		if (announced === 0 && ctx!.hasPendingMessages()) spoken("rpc", false);
 	}
 
 	on("message_start", (event) => {
 		if (event.message.role !== "user") return;
-		if (announced === 0) spoken("rpc");
+		if (announced === 0) spoken("rpc", true);
 		announced--;
 		submitted = 0;
 		if (check?.void) closeIdle();
@@ -879,6 +942,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	on("agent_start", () => {
 		endedOnCheck = false;
+		leaving = "";
 		submitted = 0;
 		runAborted = false;
 		tell("run", { own: ownRun });
@@ -926,7 +990,9 @@ export default function piwatch(pi: ExtensionAPI): void {
 		for (const block of last?.message.content ?? []) if (block.type === "text") writeSync(1, `${block.text}\n`);
 	}
 
+	on("turn_start", () => void (inTurn = true));
 	on("turn_end", async (event, c) => {
+		inTurn = false;
 		listen();
 		const m: any = event.message;
 		if (isAbort(m) || event.outcome === "aborted" || c.signal?.aborted) runAborted = true;
@@ -949,12 +1015,17 @@ export default function piwatch(pi: ExtensionAPI): void {
 		return drafts.length && event.entries ? { entries: [...event.entries, ...drafts] } : undefined;
 	});
 
+	/** Whether Pi asks the model again after these results: a call with a bad value never ends a run, and a blocked one
+	 * does not on Pi 0.81.1. */
+	const goesOn = (of: Check, results: any[]): boolean =>
+		results.some((r) => r.isError && !(hasEdits() && of.blocked.has(r.toolCallId)));
+
 	function endOfTurn(m: any, results: any[]): Draft[] {
 		const open = check!;
-		if (runAborted) open.void ??= "interrupted by the user";
-		if (open.void || open.answer) {
-			// Pi 0.81.1 asks the model again after a blocked call, before a queued follow-up: its answer is of this exchange.
-			const again = !hasEdits() && !runAborted && results.some((r) => open.blocked.has(r.toolCallId));
+		if (runAborted) open.void ??= leaving || "interrupted by the user";
+		if (open.void || (open.answer && m.stopReason !== "error")) {
+			// Pi asks the model again, before a queued follow-up: its answer is of this exchange.
+			const again = !runAborted && goesOn(open, results);
 			if (again && ++open.wrong < WRONG_LIMIT) return [];
 			if (again && !ctx!.hasPendingMessages()) abortOwn();
 			return close(true);
@@ -967,14 +1038,14 @@ export default function piwatch(pi: ExtensionAPI): void {
 		if (results.length === 0) return close(true);
 		open.wrong++;
 		if (open.wrong < WRONG_LIMIT) return [];
-		if (!hasEdits()) abortOwn(); // 0.81.1 cannot end a run by a blocked call
+		if (goesOn(open, results)) abortOwn();
 		return close(true);
 	}
 
-	on("agent_end", async (event) => {
+	on("agent_end", async (event, c) => {
 		const lastRow: any = event.messages.findLast((m: any) => m.role === "assistant");
 		if (!lastRow) return;
-		if (isAbort(lastRow)) runAborted = true;
+		if (isAbort(lastRow) || c.signal?.aborted) runAborted = true; // Pi 0.81.1 says nothing else of an abort from here on
 		if (settlesEarly() && !check && (lastRow.stopReason === "stop" || lastRow.stopReason === "length")) await settleEarly();
 	});
 
@@ -986,9 +1057,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	on("agent_settled", async (event) => {
 		compacting = false;
+		if (inTurn || event.aborted) runAborted = true; // Pi 0.81.1 aborts a run for /compact and says nothing until it has settled (measured)
+		inTurn = false;
 		listen();
 		if (!submitted && !ctx!.hasPendingMessages()) announced = 0; // another extension took them
-		if (check && runAborted) check.void ??= "interrupted by the user";
+		if (check && runAborted) check.void ??= leaving || "interrupted by the user";
 		closeIdle();
 		settle++;
 		runs++;
@@ -1002,9 +1075,9 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	on("context", (event) => {
 		if (dropChecks.size + dropCalls.size === 0 || event.messages.length === 0) return undefined;
+		const messages = visible(event.messages);
 		// A request may not end on an assistant row: an exchange that is the tail stays until something follows it.
-		if (isDropped(event.messages[event.messages.length - 1])) return undefined;
-		return { messages: event.messages.filter((m: any) => !isDropped(m)).map(strip).filter((m: any) => m !== undefined) };
+		return messages.at(-1)?.role === "assistant" ? undefined : { messages };
 	});
 
 	/** Pi takes the record or the folded row directly before a message at the cut for part of its turn, and an exchange
@@ -1034,6 +1107,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	on("session_before_compact", (event) => {
 		compacting = true;
+		if (!hasEdits()) for (const key of ["messagesToSummarize", "turnPrefixMessages"]) event.preparation[key] = visible(event.preparation[key]);
 		if (branchHas(RECORD_START)) repairCut(event.preparation, event.branchEntries);
 		event.signal?.addEventListener("abort", () => safe(compacted), { once: true });
 		tell("compaction", { on: true });
@@ -1054,8 +1128,50 @@ export default function piwatch(pi: ExtensionAPI): void {
 		tell("dialog", { open: dialogs > 0 });
 	});
 
+	on("session_before_tree", async (event) => {
+		if (check) await leaveCheck();
+		if (!hasEdits()) leaveOut(event.preparation.entriesToSummarize);
+		if (event.preparation.userWantsSummary) summarizing(event.signal);
+	});
+
+	/** Pi 0.81.1 moves the leaf also under a run: the turn of the check ends first. */
+	async function leaveCheck(): Promise<void> {
+		check!.void ??= "the tree was navigated";
+		const closed = new Promise<void>((resolve) => (onClose = resolve));
+		if (ctx!.isIdle()) closeIdle();
+		else abortOwn();
+		await soon(closed, REPLY_MS);
+	}
+
+	/** Takes what only the hook leaves out from what is summarised; the same list is used afterwards. */
+	function leaveOut(entries: any[]): void {
+		const rest = entries.flatMap((e) => {
+			if (e.type === "message") return visible([e.message]).map((message) => ({ ...e, message }));
+			return isDropped({ ...e, role: "custom" }) ? [] : [e];
+		});
+		entries.splice(0, entries.length, ...rest);
+	}
+
+	/** The summary of a branch that is left is a compaction in all but name. Pi tells of its success alone; Pi 1.6.0 is not
+	 * idle while it lasts. */
+	function summarizing(signal: AbortSignal | undefined): void {
+		compacting = true;
+		signal?.addEventListener("abort", () => safe(compacted), { once: true });
+		tell("compaction", { on: true });
+		const look = (): void => {
+			if (stopped || !compacting) return;
+			if (ctx!.isIdle()) compacted();
+			else setTimeout(() => safe(look), 250).unref();
+		};
+		if (hasEdits()) setTimeout(() => safe(look), 250).unref();
+	}
+
 	on("session_tree", () => {
-		if (!ownMove) tell("tree", { facts: facts() });
+		if (compacting) compacted();
+		settle++; // what was decided before does not fit any more
+		if (ownMove) return;
+		foldHere();
+		tell("tree", { facts: facts(), records: essence(manager().getBranch()) });
 	});
 	on("session_info_changed", (event) => tell("renamed", { name: event.name ?? "", model: modelName() }));
 	on("model_select", () => tell("renamed", { name: manager().getSessionName() ?? "", model: modelName() }));

@@ -1,6 +1,10 @@
 package e2e
 
-import "piwatch/internal/watchdog"
+import (
+	"path/filepath"
+
+	"piwatch/internal/watchdog"
+)
 
 // lateBash is a tool call that must not run: the check is void, and the answer
 // to it still comes.
@@ -42,6 +46,33 @@ func wired(name string, d watchdog.Decision, match func(wireLine) bool) moment {
 	}}
 }
 
+// received waits until Pi is idle, too, and its release until the bridge has
+// answered.
+func received(m moment, method string) moment {
+	reach := m.reach
+	m.reach = func(p *play) func() {
+		p.t.Helper()
+		release := reach(p)
+		p.idle()
+		return func() {
+			receipt := p.receipt(method)
+			release()
+			receipt()
+		}
+	}
+	return m
+}
+
+// receipt returns what waits for the bridge's answer to the hub's next request.
+func (p *play) receipt(method string) (wait func()) {
+	held := p.wire.hold("the receipt of "+method, func(l wireLine) bool { return !l.fromHub && l.answer && l.method == method })
+	return func() {
+		p.t.Helper()
+		held.WaitReached()
+		held.Release()
+	}
+}
+
 // between is a moment in which Pi is held in one of its events, after a check
 // that was answered continue.
 func between(event string) moment {
@@ -50,7 +81,10 @@ func between(event string) moment {
 		p.rpc.Prompt("/hold " + event)
 		p.ask(lateDecision(Reply{}, watchdog.Continue))
 		p.rpc.WaitStatus("hold", event, func(text string) bool { return text == event })
-		return func() { p.rpc.Prompt("/release") }
+		return func() {
+			p.rpc.State() // what was said before has reached Pi
+			p.h.WriteFile(filepath.Join(p.h.Dir, "release"), "")
+		}
 	}}
 }
 
@@ -79,5 +113,5 @@ var (
 	inEnd     = between("agent_end")
 	inSettled = between("agent_settled")
 	// due: the hub has sent the work message, the bridge has not got it.
-	due = wired("when the work message is due", watchdog.Continue, func(l wireLine) bool { return l.fromHub && l.method == "work" })
+	due = received(wired("when the work message is due", watchdog.Continue, func(l wireLine) bool { return l.fromHub && l.method == "work" }), "work")
 )

@@ -61,9 +61,9 @@ func newWire(t *testing.T, h *Home) *wire {
 				_ = pi.Close()
 				continue
 			}
-			var asked sync.Map // id of a request of the bridge → its method
-			open.Go(func() { w.pass(pi, hub, false, &asked) })
-			open.Go(func() { w.pass(hub, pi, true, &asked) })
+			asked := map[bool]*sync.Map{true: {}, false: {}} // by the hub? → id of a request → its method
+			open.Go(func() { w.pass(pi, hub, false, asked) })
+			open.Go(func() { w.pass(hub, pi, true, asked) })
 		}
 	})
 	t.Cleanup(func() {
@@ -108,7 +108,7 @@ func (h *held) WaitReached() {
 // Release lets the line go on.
 func (h *held) Release() { h.release.Do(func() { close(h.released) }) }
 
-func (w *wire) pass(from, to net.Conn, fromHub bool, asked *sync.Map) {
+func (w *wire) pass(from, to net.Conn, fromHub bool, asked map[bool]*sync.Map) {
 	w.mu.Lock()
 	w.conns[from] = struct{}{}
 	w.mu.Unlock()
@@ -142,7 +142,7 @@ func (w *wire) pass(from, to net.Conn, fromHub bool, asked *sync.Map) {
 	}
 }
 
-func readWire(line []byte, fromHub bool, asked *sync.Map) wireLine {
+func readWire(line []byte, fromHub bool, asked map[bool]*sync.Map) wireLine {
 	var message struct {
 		ID     *int   `json:"id"`
 		Method string `json:"method"`
@@ -151,10 +151,10 @@ func readWire(line []byte, fromHub bool, asked *sync.Map) wireLine {
 	l := wireLine{fromHub: fromHub, method: message.Method, answer: message.Method == ""}
 	switch {
 	case message.ID == nil:
-	case !fromHub && !l.answer:
-		asked.Store(*message.ID, l.method)
-	case fromHub && l.answer:
-		if method, ok := asked.LoadAndDelete(*message.ID); ok {
+	case !l.answer:
+		asked[fromHub].Store(*message.ID, l.method)
+	default:
+		if method, ok := asked[!fromHub].LoadAndDelete(*message.ID); ok {
 			l.method = method.(string)
 		}
 	}
