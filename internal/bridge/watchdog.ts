@@ -8,7 +8,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { writeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { posix } from "node:path";
-import { type ExtensionAPI, type ExtensionCommandContext, type ExtensionContext, ExtensionRunner } from "@earendil-works/pi-coding-agent";
+import { type ExtensionAPI, type ExtensionCommandContext, type ExtensionContext, ExtensionRunner, VERSION } from "@earendil-works/pi-coding-agent";
 import { truncateToWidth } from "@earendil-works/pi-tui";
 
 const PIWATCH_BIN = "piwatch";
@@ -22,6 +22,7 @@ const RECORD_OUTCOME = "piwatch.outcome";
 const MESSAGE_CHECK = "piwatch.ask";
 const MESSAGE_WORK = "piwatch.work";
 const COMMAND_SAYS = "Keep the agent at work: [timeout=S] [max=N] [mode=once|keep] [message=TEXT] | stop | status | pause | resume";
+const COMMAND_WORDS = ["stop", "status", "pause", "resume", "nudge", "skip", "set ", "mode keep", "mode once", "extend 30", "timeout=", "max=", "mode=", "message="];
 const PARENT_MARK = "PIWATCH_PARENT"; // session id and pid of the Pi whose child a process is
 const WRONG_LIMIT = 3; // turns of blocked tools before a check ends without an answer
 const REPLY_MS = 3000; // the hub answers in a few milliseconds; later than this it counts as gone
@@ -182,6 +183,15 @@ class Channel {
 	}
 }
 
+/** One line without what would steer a terminal: escape sequences, control characters, changes of the writing direction. */
+function clean(line: string): string {
+	return line
+		.replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])?/g, "")
+		.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ")
+		.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "")
+		.trim();
+}
+
 function text(cause: unknown): string {
 	return cause instanceof Error ? cause.message : String(cause);
 }
@@ -226,6 +236,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	let announced = 0; // messages of the user that were heard of and have no row yet
 	let shown: string | undefined; // in Pi's footer
 	let retryMs = 0;
+	let missing = ""; // why no hub can be started
 	let markJoined = (): void => {};
 	let joined = newJoined(); // kept once the hub has answered hello
 	let reconnecting: NodeJS.Timeout | undefined;
@@ -320,7 +331,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 			role: "bridge",
 			protocol: PROTOCOL,
 			bridge: BRIDGE_VERSION,
-			pi: "",
+			pi: VERSION ?? "",
 			instance,
 			session,
 			file,
@@ -408,9 +419,23 @@ export default function piwatch(pi: ExtensionAPI): void {
 	function launch(): void {
 		const env = { ...process.env };
 		for (const key of ["PI_CODING_AGENT", "PI_SESSION_ID", "PI_SESSION_FILE", PARENT_MARK]) delete env[key];
-		const child = spawn(PIWATCH_BIN, ["hub", "run"], { detached: true, stdio: "ignore", cwd: "/", env });
-		child.on("error", () => {}); // piwatch was removed; Pi goes on without it
-		child.unref();
+		const run = (program: string, failed: (cause: Error) => void): void => {
+			const child = spawn(program, ["hub", "run"], { detached: true, stdio: "ignore", cwd: "/", env });
+			child.on("error", failed);
+			child.on("spawn", () => (missing = ""));
+			child.unref();
+		};
+		// The program may have moved since it was installed; without one Pi goes on alone.
+		run(PIWATCH_BIN, () => safe(() => run("piwatch", (cause) => safe(() => noProgram(cause)))));
+	}
+
+	function noProgram(cause: Error): void {
+		const first = missing === "";
+		missing = `piwatch cannot be started (${text(cause)}); it was ${PIWATCH_BIN}. Install it again, or remove the bridge, extensions/piwatch.ts in the agent folder`;
+		markJoined(); // nobody waits for a hub that cannot come
+		if (!first || !(process.env.PI_WATCHDOG || branchHas(RECORD_START))) return;
+		footer("⏱✗");
+		ctx?.ui.notify(missing, "error");
 	}
 
 	function later(reason: string): void {
@@ -551,7 +576,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	async function decide(callId: string, params: any): Promise<any> {
 		const open = check && !check.void ? check : undefined;
 		const decision = String(params.decision ?? "");
-		const note = String(params.note ?? "").trim();
+		const note = clean(String(params.note ?? ""));
 		const reply = await channel
 			.request("decide", { call: callId, check: open?.id ?? "", decision, note })
 			.catch(() => ({ text: welcome.texts?.gone ?? "piwatch is gone.", accepted: false, terminate: true }));
@@ -563,7 +588,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const over = check !== undefined && (check.void !== undefined || check.answer !== undefined);
 		return {
 			content: [{ type: "text", text: reply.text }],
-			details: { line: note ? `${decision}: ${note}` : decision },
+			details: { line: reply.accepted && !open?.void ? [decision, note].filter(Boolean).join(": ") : reply.text },
 			terminate: reply.terminate || over,
 		};
 	}
@@ -1206,10 +1231,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	pi.registerCommand("watchdog", {
 		description: COMMAND_SAYS,
-		getArgumentCompletions: (prefix) =>
-			["stop", "status", "pause", "resume", "timeout=", "max=", "mode=once", "mode=keep", "message="]
-				.filter((word) => word.startsWith(prefix))
-				.map((word) => ({ value: word, label: word })),
+		getArgumentCompletions: (prefix) => {
+			// A word that is typed in full is not offered: its pop-up would take the Enter that sends it.
+			const words = COMMAND_WORDS.filter((word) => word.startsWith(prefix) && word !== prefix && !COMMAND_WORDS.includes(prefix));
+			return words.length ? words.map((word) => ({ value: word, label: word })) : null;
+		},
 		handler: async (args, c) => {
 			commandCtx = c;
 			const own = onCommand;
@@ -1218,7 +1244,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 			await soon(joined, START_MS); // the hub may just be starting
 			const reply = await channel
 				.request("command", { name: "watchdog", args })
-				.catch((cause) => ({ text: `piwatch: ${text(cause)}. See: piwatch hub status`, level: "error" }));
+				.catch((cause) => ({ text: missing || `piwatch: ${text(cause)}. See: piwatch hub status`, level: "error" }));
 			c.ui.notify(reply.text, reply.level);
 		},
 	});

@@ -78,13 +78,14 @@ Exit codes:
 			return &usageError{"unknown command " + quote(args[0]) + didYouMean(cmd, args[0]), cmd.CommandPath()}
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !a.tty {
+			if !a.tty && !screen.plain {
 				return a.status(cmd.Context(), "")
 			}
 			return a.screen(cmd.Context(), screen)
 		},
 	}
 	screen.add(root)
+	screen.addPlain(root)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetVersionTemplate("piwatch {{.Version}}\n")

@@ -84,15 +84,30 @@ func (a *app) hubRun(ctx context.Context) error {
 	if isatty.IsTerminal(os.Stderr.Fd()) {
 		to = io.MultiWriter(log, a.err)
 	}
+	logger := slog.New(slog.NewTextHandler(to, nil))
 	err = hub.Run(ctx, hub.Options{
-		Socket:  socket,
-		Version: a.version,
-		Log:     slog.New(slog.NewTextHandler(to, nil)),
+		Socket:      socket,
+		Version:     a.version,
+		Log:         logger,
+		Preferences: func() hub.Preferences { return a.preferences(logger) },
 	})
 	if errors.Is(err, control.ErrHubRunning) {
 		return &refusedError{err.Error(), "one is enough for a user; see: piwatch hub status"}
 	}
 	return err
+}
+
+// preferences reads the config each time, so that a change in it counts at once.
+func (a *app) preferences(log *slog.Logger) hub.Preferences {
+	file, err := config.File(a.env)
+	var set config.Watchdog
+	if err == nil {
+		set, err = config.ReadWatchdog(file)
+	}
+	if err != nil {
+		log.Error("config", "err", err)
+	}
+	return hub.Preferences{OnStop: set.OnStop, Rollback: set.Rollback}
 }
 
 // openLog opens the log of the hub, and begins a new one when it is long.
@@ -125,7 +140,7 @@ func (a *app) hubStop(ctx context.Context) error {
 	if err := control.EndHub(ctx, socket, a.version, "piwatch hub stop"); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out, "the hub has stopped")
+	fmt.Fprintln(a.out, "the hub has stopped; a Pi with the bridge starts it again")
 	return nil
 }
 

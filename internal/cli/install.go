@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"piwatch/internal/bridge"
+	"piwatch/internal/control"
 	"piwatch/internal/pi"
 )
 
@@ -75,6 +77,9 @@ func (a *app) install(flags installFlags) error {
 		return err
 	}
 	fmt.Fprintf(a.out, "%s: %s (piwatch %s)\n", status.Path, change, status.Version)
+	if err := a.retireHub(); err != nil {
+		return err
+	}
 	if change == bridge.Unchanged {
 		return nil
 	}
@@ -82,6 +87,33 @@ func (a *app) install(flags installFlags) error {
 	if flags.project {
 		fmt.Fprintln(a.out, "Pi loads it only when it trusts this project")
 	}
+	return nil
+}
+
+// retireHub stops a hub of another release, so that the next one is of this: a
+// Pi with the bridge, or the next command, starts it. None is fine.
+func (a *app) retireHub() error {
+	socket, err := control.SocketPath(a.env)
+	if err != nil {
+		return nil // then no hub can run either
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	client, err := control.DialClient(ctx, socket, a.version, "cli")
+	var other *control.ProtocolError
+	switch {
+	case err == nil:
+		defer client.Close()
+		if client.Hub.Hub == a.version {
+			return nil
+		}
+	case !errors.As(err, &other):
+		return nil
+	}
+	if err := control.EndHub(ctx, socket, a.version, "piwatch "+a.version+" was installed"); err != nil {
+		return fmt.Errorf("the hub of another release still runs: %w", err)
+	}
+	fmt.Fprintln(a.out, "the hub of another release was stopped; one of this is started when it is needed")
 	return nil
 }
 

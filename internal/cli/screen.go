@@ -3,7 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,19 +21,53 @@ import (
 )
 
 // screenFlags are what the screen can be told on the command line.
+// They come before what the config file says.
 type screenFlags struct {
-	theme string
-	ascii bool
+	theme               string
+	ascii, mouse, still bool
+	plain               bool
 }
 
 func (f *screenFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.theme, "theme", "", "name of a theme")
 	cmd.Flags().BoolVar(&f.ascii, "ascii", false, "draw with ASCII signs only")
+	cmd.Flags().BoolVar(&f.mouse, "mouse", false, "mouse on at the start")
+	cmd.Flags().BoolVar(&f.still, "still", false, "nothing moves by itself: countdowns say when they end")
 }
 
+// addPlain is for the screen of all sessions; the demo has lines of its own.
+func (f *screenFlags) addPlain(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "print what changes as lines, and draw nothing")
+}
+
+// lines says whether there is to be no screen: by the flag, or since the
+// terminal can do nothing but print.
+func (f *screenFlags) lines(a *app) bool { return f.plain || a.tty && a.env("TERM") == "dumb" }
+
+// options are those of the config file and of the flags. What is wrong in the
+// file is told on the screen, and the rest of it counts.
 func (f screenFlags) options(a *app) (ui.Options, error) {
-	themes, err := config.ThemeDir(a.env)
-	return ui.Options{Theme: f.theme, ThemeDir: themes, ASCII: f.ascii}, err
+	themes, errThemes := config.ThemeDir(a.env)
+	file, errFile := config.File(a.env)
+	if err := errors.Join(errThemes, errFile); err != nil {
+		return ui.Options{}, err
+	}
+	set, err := config.ReadScreen(file)
+	o := ui.Options{
+		Theme: set.Theme, ThemeDir: themes, PiThemeDir: filepath.Join(pi.AgentDir(a.env, a.env("HOME")), "themes"),
+		ASCII: set.ASCII || f.ascii, Mouse: set.Mouse || f.mouse, Still: set.Still || f.still,
+		Notify: ui.Notify(set.Notify), Getenv: a.env,
+	}
+	if f.theme != "" {
+		o.Theme = f.theme
+	}
+	for _, k := range set.Keys {
+		o.Keys = append(o.Keys, ui.Rebinding{Action: k.Action, Keys: k.Keys, Where: k.Where})
+	}
+	if err != nil {
+		o.Problems = strings.Split(err.Error(), "\n")
+	}
+	return o, nil
 }
 
 // screen shows all sessions until the user leaves. It starts a hub when there
@@ -59,7 +98,45 @@ func (a *app) screen(ctx context.Context, flags screenFlags) error {
 		}
 		return client, nil
 	}
-	return ui.Run(ctx, options)
+	if flags.lines(a) {
+		return ui.Lines(ctx, a.out, options)
+	}
+	return a.run(ctx, options)
+}
+
+// run shows the screen. When it breaks, what happened is in a log: a terminal
+// that was just put back is no place for a stack.
+func (a *app) run(ctx context.Context, options ui.Options) error {
+	// A large session on the screen is mostly text that stays: less than half as much again
+	// is enough room for what goes.
+	debug.SetGCPercent(40)
+	err := ui.Run(ctx, options)
+	var crash *ui.CrashError
+	if !errors.As(err, &crash) {
+		return err
+	}
+	state, errState := config.StateDir(a.env)
+	if errState != nil {
+		return errors.Join(err, errState)
+	}
+	file := filepath.Join(state, "screen.log")
+	text := fmt.Sprintf("%s piwatch %s: %v\n%s\n", time.Now().Format(time.RFC3339), a.version, crash, crash.Stack)
+	if errLog := appendLog(file, text); errLog != nil {
+		return errors.Join(err, errLog)
+	}
+	return fmt.Errorf("%w; more is in %s", err, file)
+}
+
+func appendLog(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = log.WriteString(text)
+	return errors.Join(err, log.Close())
 }
 
 // starter says how a hub is started.
@@ -131,6 +208,6 @@ func (a *app) demoScreen(flags screenFlags) func(context.Context, demo.World) er
 			}
 			return client, nil
 		}
-		return ui.Run(ctx, options)
+		return a.run(ctx, options)
 	}
 }

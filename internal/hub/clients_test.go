@@ -32,19 +32,19 @@ func TestSteering(t *testing.T) {
 	c.steer(control.Extend, p(seconds(5)), off)
 	c.steer(control.Stop, p(), "warning: The watchdog was not running.")
 	c.steer(control.StatusText, p(), "info: Watchdog: off.")
-	c.steer(control.Start, p(line("max=0")), `error: Watchdog not started: "max=0": is a whole number from 1 to 10000. Usage: `+watchdog.Usage)
+	c.steer(control.Start, p(line("max=0")), `error: Watchdog not started: "max=0": must be a whole number from 1 to 10000. Usage: `+watchdog.Usage)
 	if v := c.session("s1").Watch; v.Phase != watchdog.Off {
 		t.Errorf("after a refused start: %+v", v)
 	}
 	c.steer(control.Start, p(line("timeout=60")), "info: Watchdog started: timeout=60 max=50 mode=once")
 	c.steer(control.Set, p(line("max=3 mode=keep")), "info: Watchdog set: timeout=60 max=3 mode=keep")
-	c.steer(control.Set, p(line("max=x")), `error: Nothing changed: "max=x": is a whole number from 1 to 10000. Usage: `+watchdog.Usage)
+	c.steer(control.Set, p(line("max=x")), `error: Nothing changed: "max=x": must be a whole number from 1 to 10000. Usage: `+watchdog.Usage)
 	c.steer(control.Set, p(line("message= go  on")), "info: Watchdog set: timeout=60 max=3 mode=keep message= go  on")
-	c.steer(control.Extend, p(seconds(30)), "info: Countdown moved by +30 s.")
-	c.steer(control.Extend, p(seconds(-60)), "info: Countdown moved by -60 s.")
+	c.steer(control.Extend, p(seconds(30)), "info: Countdown moved: 90 s are left.")
+	c.steer(control.Extend, p(seconds(-60)), "info: Countdown moved: 30 s are left.")
 	for _, n := range []int{0, 86401, -86401} {
 		reply, err := c.Steer(c.ctx, control.Extend, p(seconds(n)))
-		if err != nil || reply.Level != "error" || !strings.Contains(reply.Text, "is a whole number from -86400 to 86400, not 0") {
+		if err != nil || reply.Level != "error" || !strings.Contains(reply.Text, "must be a whole number from -86400 to 86400, not 0") {
 			t.Errorf("extend by %d: %+v, %v", n, reply, err)
 		}
 	}

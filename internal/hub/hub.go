@@ -41,11 +41,20 @@ type Options struct {
 	// Wall is the clock that people read; nil for the machine's, or for Clock
 	// where there is one. Its jumps restart countdowns.
 	Wall func() time.Time
+	// Preferences are the user's, read each time they matter; nil for none. The
+	// environment of a session goes before them.
+	Preferences func() Preferences
 	// IdleExit is how long it stays without a bridge and without a client; 0
 	// for a minute, negative for ever.
 	IdleExit time.Duration
 	// Ready, when set, is closed once the hub listens.
 	Ready chan<- struct{}
+}
+
+// Preferences are what the user's config says for all sessions.
+type Preferences struct {
+	OnStop   string // shell command, run when monitoring ends or is suspended
+	Rollback bool   // ended exchanges are rolled back, not only folded
 }
 
 // Hub holds the sessions.
@@ -226,9 +235,19 @@ func (h *Hub) noticeBut(knows *peer, session, level, text string) {
 	h.pushBut(knows, control.NoticePush, control.Notice{Session: session, Time: h.clock.Now().UnixMilli(), Level: level, Text: text})
 }
 
+func (h *Hub) preferences() Preferences {
+	if h.options.Preferences == nil {
+		return Preferences{}
+	}
+	return h.options.Preferences()
+}
+
 // hook runs the user's on-stop command, detached from hub and Pi.
 func (h *Hub) hook(s *session, ended watchdog.Ended, count int) {
-	command := s.hello.Env["PI_WATCHDOG_ON_STOP"]
+	command, set := s.hello.Env["PI_WATCHDOG_ON_STOP"]
+	if !set {
+		command = h.preferences().OnStop
+	}
 	if command == "" {
 		return
 	}
@@ -249,5 +268,8 @@ func (h *Hub) hook(s *session, ended watchdog.Ended, count int) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.notice(s.id, "info", "on_stop ("+ended.Event+"): "+text)
+		if h.sessions[s.id] == s {
+			s.do(watchdog.Append{Type: watchdog.RecordHook, Data: watchdog.Hook{Event: ended.Event, Result: text}})
+		}
 	}()
 }

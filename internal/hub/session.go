@@ -78,7 +78,7 @@ func (s *session) takeOver(b *bridge) {
 	s.step(watchdog.Joined{
 		Facts: hello.Facts, Instance: hello.Instance,
 		Headless: hello.Mode == "print" || hello.Mode == "json",
-		Rollback: hello.Env["PI_WATCHDOG_ROLLBACK"] == "1",
+		Rollback: s.rollsBack(),
 	})
 	s.startFromEnv(state)
 	if hello.Other != "" && hello.Reason != "reconnect" && hello.Reason != "tree" {
@@ -88,6 +88,13 @@ func (s *session) takeOver(b *bridge) {
 	if hello.Parent != nil {
 		h.countChildren(h.sessions[hello.Parent.Session])
 	}
+}
+
+func (s *session) rollsBack() bool {
+	if value, set := s.hello.Env["PI_WATCHDOG_ROLLBACK"]; set {
+		return value == "1" || value == "true"
+	}
+	return s.hub.preferences().Rollback
 }
 
 // startFromEnv obeys PI_WATCHDOG. A reload or a broken channel is no new start;

@@ -146,9 +146,9 @@ func TestReconnect(t *testing.T) {
 			[]string{"tool", `record stop {"by":"piwatch","reason":"max"}`},
 			func(v watchdog.View) bool { return v.Phase == watchdog.Off }},
 		{"a check is open", []json.RawMessage{started("one"), check("c1", 1)}, func(f *control.Facts) { f.Check, f.Idle = "c1", false },
-			[]string{"tool", "status ⏱▶ 1/3 keep"}, func(v watchdog.View) bool { return v.Phase == watchdog.Checking && v.Check == "c1" }},
+			[]string{"tool", "status ⏱▶ 1/3 keep"}, func(v watchdog.View) bool { return v.Phase == watchdog.Working && v.Check == "c1" }},
 		{"in another load of the bridge", []json.RawMessage{started("zero")}, func(f *control.Facts) { f.Runs = 0 },
-			[]string{"tool", "status ⏱▶ 0/3 keep"}, func(v watchdog.View) bool { return v.Why == "no run has finished in this process yet" }},
+			[]string{"tool", "status ⏱▶ 0/3 keep"}, func(v watchdog.View) bool { return v.Phase == watchdog.Waiting }},
 		{"interrupted", []json.RawMessage{started("one")}, func(f *control.Facts) { f.Aborted = true },
 			[]string{"tool", "status ⏱⏹ 0/3 keep"}, func(v watchdog.View) bool { return v.Phase == watchdog.Interrupted }},
 	} {
@@ -204,7 +204,7 @@ func TestEnvironment(t *testing.T) {
 		}},
 		{"yes", []string{`error: PI_WATCHDOG: "yes": is not key=value. Usage: ` + watchdog.Usage + " The watchdog is not started."}},
 		{"timeout=99999999", []string{
-			`error: PI_WATCHDOG: "timeout=99999999": is a whole number from 0 to 86400. Usage: ` + watchdog.Usage + " The watchdog is not started.",
+			`error: PI_WATCHDOG: "timeout=99999999": must be a whole number from 0 to 86400. Usage: ` + watchdog.Usage + " The watchdog is not started.",
 		}},
 	} {
 		t.Run(c.value, func(t *testing.T) {

@@ -51,7 +51,7 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 	},
 	control.Extend: func(s *session, who asker, p control.SteerParams) control.CommandReply {
 		if p.Seconds == 0 || p.Seconds > watchdog.MaxTimeout || p.Seconds < -watchdog.MaxTimeout {
-			return control.CommandReply{Level: "error", Text: fmt.Sprintf("seconds=%d: is a whole number from -%d to %d, not 0", p.Seconds, watchdog.MaxTimeout, watchdog.MaxTimeout)}
+			return control.CommandReply{Level: "error", Text: fmt.Sprintf("seconds=%d: must be a whole number from -%d to %d, not 0", p.Seconds, watchdog.MaxTimeout, watchdog.MaxTimeout)}
 		}
 		return s.ask(who, watchdog.ExtendCountdown{By: who.by, D: time.Duration(p.Seconds) * time.Second})
 	},

@@ -316,7 +316,7 @@ func TestCommandsInPi(t *testing.T) {
 	reply("extend soon", `error: Nothing changed: "soon": extend takes seconds, as in extend 30 or extend -30. Usage: `+watchdog.Usage)
 	reply("mode both", `error: Nothing changed: "mode=both": mode is once or keep. Usage: `+watchdog.Usage)
 	reply("bogus", `error: Watchdog not started: "bogus": is not key=value. Usage: `+watchdog.Usage)
-	reply("max=0", `error: Watchdog not started: "max=0": is a whole number from 1 to 10000. Usage: `+watchdog.Usage)
+	reply("max=0", `error: Watchdog not started: "max=0": must be a whole number from 1 to 10000. Usage: `+watchdog.Usage)
 	reply("timeout=9 message=  two words ", "info: Watchdog started: timeout=9 max=50 mode=once message=  two words ")
 	b.wants("tool", `record start {"by":"pi","settings":{"timeout":9,"max":50,"mode":"once","message":"  two words "},"instance":"one"}`, "status ⏱9s 0/50")
 	reply(" status ", "info: Watchdog: counting, 0 of 50 checks, timeout=9 max=50 mode=once message=  two words . Asks in 9 s.")

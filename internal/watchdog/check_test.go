@@ -279,7 +279,7 @@ func TestWorkRefused(t *testing.T) {
 	s.wants("work c1") // one retry
 	s.workRefused("a dialog is open")
 	s.wantsNothing()
-	s.is(Working, "refused: a dialog is open; waits for the next settle")
+	s.is(Waiting, "refused: a dialog is open; waits for the next settle")
 	s.wait(time.Hour)
 	s.wantsNothing()
 	s.run()
@@ -301,7 +301,7 @@ func TestNotConfirmed(t *testing.T) {
 		s.wants("void c1: Pi did not start it within 10 s")
 		s.logged("not confirmed")
 		s.closed(Outcome{End: EndVoid})
-		s.is(Working, why)
+		s.is(Waiting, why)
 		if s.e.Busy() {
 			t.Error("a session whose check never started is busy")
 		}
@@ -318,7 +318,7 @@ func TestNotConfirmed(t *testing.T) {
 		s.forget()
 		s.wait(10 * sec)
 		s.logged("not confirmed")
-		s.is(Working, why)
+		s.is(Waiting, why)
 		s.wait(time.Hour)
 		s.wantsNothing()
 	})

@@ -46,7 +46,7 @@ func (e *Engine) reconcile(now time.Time) []Effect {
 	if now.Before(e.deadline) {
 		return nil
 	}
-	return e.ask(now, fmt.Sprintf("idle for %d s", int(e.grace().Seconds())))
+	return e.ask(now, "the agent was idle")
 }
 
 func (e *Engine) stopAtCap() []Effect {

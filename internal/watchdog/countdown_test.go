@@ -76,7 +76,7 @@ func TestFirstRun(t *testing.T) {
 		s := unwatched(t, history)
 		s.startByEnv("timeout=10 max=2")
 		s.wants("tool", "record start", started)
-		s.is(Working, "no run has finished in this process yet")
+		s.is(Waiting, "no run has finished in this process yet; send the agent a message")
 		s.wait(time.Hour)
 		s.wantsNothing()
 		s.user()
@@ -86,7 +86,7 @@ func TestFirstRun(t *testing.T) {
 	t.Run("resumed while it is on", func(t *testing.T) {
 		s := unwatched(t, State{Started: true, On: true, Settings: Settings{0, 5, Once, ""}, Human: true, Instance: "another"})
 		s.wants("tool")
-		s.is(Working, "no run has finished in this process yet")
+		s.is(Waiting, "no run has finished in this process yet; send the agent a message")
 		s.wait(time.Hour)
 		s.wantsNothing()
 	})
@@ -103,12 +103,12 @@ func TestFirstRun(t *testing.T) {
 	t.Run("by hand, no message of a person", func(t *testing.T) {
 		s := unwatched(t, State{})
 		s.start("timeout=0")
-		s.is(Working, "the session has no message of the user yet")
+		s.is(Waiting, "the session has no message of the user yet")
 		s.wait(time.Hour)
 		s.spoken(false)
 		s.run()
 		s.settle()
-		s.is(Working, "the session has no message of the user yet")
+		s.is(Waiting, "the session has no message of the user yet")
 		s.forget()
 		s.user()
 		s.settle()
@@ -234,7 +234,7 @@ func TestRefusals(t *testing.T) {
 		s.wants("check c2 1/9")
 		s.refused("the session moved on since")
 		s.counted(0)
-		s.is(Working, "refused: the session moved on since; waits for the next settle")
+		s.is(Waiting, "refused: the session moved on since; waits for the next settle")
 		s.wait(time.Hour)
 		s.wantsNothing()
 		s.run()
@@ -404,7 +404,7 @@ func TestHeadlessAsksAtOnce(t *testing.T) {
 		t.Fatalf("at settle: %#v", effects)
 	}
 	ask, ok := effects[0].(AskCheck)
-	if !ok || ask.Record.Waited != 0 || ask.Record.Reason != "idle for 0 s" {
+	if !ok || ask.Record.Waited != 0 || ask.Record.Reason != "the agent was idle" {
 		t.Errorf("at settle: %#v", effects[0])
 	}
 }
@@ -421,7 +421,7 @@ func TestCheckRecord(t *testing.T) {
 	if len(effects) != 1 {
 		t.Fatalf("at zero: %#v", effects)
 	}
-	want := AskCheck{Record: Check{ID: "c1", N: 1, Max: 7, Reason: "idle for 10 s", Waited: 12}, Text: CheckText, Settle: 1, Leaf: "leaf1"}
+	want := AskCheck{Record: Check{ID: "c1", N: 1, Max: 7, Reason: "the agent was idle", Waited: 12}, Text: CheckText, Settle: 1, Leaf: "leaf1"}
 	if effects[0] != Effect(want) {
 		t.Errorf("asked %#v\nwant  %#v", effects[0], want)
 	}

@@ -132,19 +132,21 @@ func (e *Engine) nudge(now time.Time) []Effect {
 }
 
 func (e *Engine) extend(now time.Time, d time.Duration) []Effect {
-	switch {
-	case !e.deadline.IsZero():
-		e.deadline = e.deadline.Add(d)
-		if e.deadline.Before(now) {
-			e.deadline = now
-		}
-	case e.left > 0:
-		e.left = max(e.left+d, 1)
-	default:
+	left := e.left
+	if !e.deadline.IsZero() {
+		left = e.deadline.Sub(now)
+	}
+	if left <= 0 {
 		why, _ := e.hindrance()
 		return []Effect{Reply{"error", "Nothing counts down: " + why + "."}}
 	}
-	return []Effect{Reply{"info", fmt.Sprintf("Countdown moved by %+d s.", int(d.Seconds()))}}
+	left = max(left+d, 0)
+	if e.deadline.IsZero() {
+		e.left = max(left, 1) // zero would be a countdown that begins anew
+	} else {
+		e.deadline = now.Add(left)
+	}
+	return []Effect{Reply{"info", fmt.Sprintf("Countdown moved: %d s are left.", int64((left+time.Second-1)/time.Second))}}
 }
 
 // StatusText is the answer to /watchdog status: phase, counts, settings and,

@@ -172,7 +172,7 @@ func TestNudgeRefusedKeepsTheSkip(t *testing.T) {
 	s.pause()
 	s.nudge()
 	s.resume()
-	s.is(Working, "this check was skipped by hand; waits for the next settle")
+	s.is(Waiting, "this check was skipped by hand; waits for the next settle")
 }
 
 func TestSkip(t *testing.T) {
@@ -180,7 +180,7 @@ func TestSkip(t *testing.T) {
 	s.wait(9 * sec)
 	s.skip()
 	s.wants("info: This check is skipped; the next one comes after the agent's next run.")
-	s.is(Working, "this check was skipped by hand; waits for the next settle")
+	s.is(Waiting, "this check was skipped by hand; waits for the next settle")
 	s.wait(time.Hour)
 	s.wantsNothing()
 	s.skip()
@@ -213,14 +213,14 @@ func TestExtend(t *testing.T) {
 	s.counts(70 * sec)
 	s.extend(-30 * sec)
 	s.counts(40 * sec)
-	s.wants("info: Countdown moved by +30 s.", "info: Countdown moved by -30 s.")
+	s.wants("info: Countdown moved: 70 s are left.", "info: Countdown moved: 40 s are left.")
 	s.key()
 	s.extend(30 * sec)
 	s.wait(2 * sec)
 	s.counts(70 * sec)
 	s.forget()
 	s.extend(-90 * sec)
-	s.wants("info: Countdown moved by -90 s.", "check c1 1/50")
+	s.wants("info: Countdown moved: 0 s are left.", "check c1 1/50")
 	s.extend(30 * sec)
 	s.wants("error: Nothing counts down: a check is open.")
 }

@@ -233,7 +233,7 @@ func TestNewFromState(t *testing.T) {
 		rec.Owed, rec.Instance = "c9", "another"
 		s := unwatched(t, rec)
 		s.wants("tool")
-		s.is(Working, "no run has finished in this process yet")
+		s.is(Waiting, "no run has finished in this process yet; send the agent a message")
 	})
 	t.Run("suspended", func(t *testing.T) {
 		rec := on

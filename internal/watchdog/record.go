@@ -11,6 +11,7 @@ const (
 	RecordStop    = "piwatch.stop"    // Stop
 	RecordPause   = "piwatch.pause"   // Pause
 	RecordCheck   = "piwatch.check"   // Check: appended directly before the check message; its id is the rollback target
+	RecordHook    = "piwatch.hook"    // Hook: how the user's on-stop command ended
 	RecordOutcome = "piwatch.outcome" // Outcome: how an exchange ended, and which rows were folded
 
 	MessageCheck = "piwatch.ask"  // custom message that opens a check; details: MessageDetails
@@ -62,6 +63,12 @@ const (
 type Stop struct {
 	By     string     `json:"by"`
 	Reason StopReason `json:"reason"`
+}
+
+// Hook is the data of a RecordHook.
+type Hook struct {
+	Event  string `json:"event"`  // what it ran for: done, wait_user, max, breaker
+	Result string `json:"result"` // exit status, and the first line of its stderr
 }
 
 // Check is the data of a RecordCheck: a check is about to be asked.

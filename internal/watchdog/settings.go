@@ -119,7 +119,7 @@ var setters = map[string]func(*Settings, string) string{
 func number(to *int, v string, lowest, highest int) string {
 	n, err := strconv.ParseUint(v, 10, 31)
 	if err != nil || int(n) < lowest || int(n) > highest {
-		return fmt.Sprintf("is a whole number from %d to %d", lowest, highest)
+		return fmt.Sprintf("must be a whole number from %d to %d", lowest, highest)
 	}
 	*to = int(n)
 	return ""

@@ -46,8 +46,8 @@ const usage = ". Usage: [timeout=SECONDS] [max=N] [mode=once|keep] [message=TEXT
 
 func TestParseRefuses(t *testing.T) {
 	const (
-		timeouts = "is a whole number from 0 to 86400"
-		maxima   = "is a whole number from 1 to 10000"
+		timeouts = "must be a whole number from 0 to 86400"
+		maxima   = "must be a whole number from 1 to 10000"
 		modes    = "mode is once or keep"
 		keys     = "unknown key; the keys are timeout, max, mode, message"
 		bare     = "is not key=value"
@@ -113,7 +113,7 @@ func TestParseRefuses(t *testing.T) {
 func TestSettingErrorText(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"speed=5", `"speed=5": unknown key; the keys are timeout, max, mode, message` + usage},
-		{"max=0", `"max=0": is a whole number from 1 to 10000` + usage},
+		{"max=0", `"max=0": must be a whole number from 1 to 10000` + usage},
 		{"\x1b[31mred", `"\x1b[31mred": is not key=value` + usage},
 	} {
 		if _, err := Parse(c.line); err == nil || err.Error() != c.want {

@@ -13,6 +13,7 @@ const (
 	Off         Phase = "off"
 	Counting    Phase = "counting"    // the countdown runs
 	Working     Phase = "working"     // waiting for the agent, or for something that keeps the session from being idle
+	Waiting     Phase = "waiting"     // nothing runs, but the agent must run once more before it counts
 	Checking    Phase = "checking"    // a check is open
 	Typing      Phase = "typing"      // the user is busy at the keyboard
 	Paused      Phase = "paused"      // paused by hand

@@ -104,7 +104,7 @@ func TestJoinedWithAnOpenCheck(t *testing.T) {
 	s.facts.Check, s.facts.Idle, s.facts.Runs, s.check = "c9", false, 1, "c9"
 	s.step(Joined{Facts: s.facts, Instance: "one"})
 	s.forget()
-	s.is(Checking, "a check is open")
+	s.is(Working, "the check is void; its turn ends")
 	s.decide(Done, "")
 	s.wants(isVoid)
 	s.facts.Check = ""

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Screen is what the user set of the screen, in the tables screen and keys of
+// the config file. The zero value is a screen with the defaults.
+type Screen struct {
+	Theme  string // "" for the default
+	ASCII  bool
+	Mouse  bool
+	Still  bool   // nothing moves by itself
+	Notify string // "" for the default
+	Keys   []Keys
+}
+
+// Keys are the keys that the user gave an action.
+type Keys struct {
+	Action string
+	Keys   []string
+	Where  string // file and line
+}
+
+// File is the config file, config.toml in Dir.
+func File(env func(string) string) (string, error) {
+	dir, err := Dir(env)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "config.toml"), nil
+}
+
+// screenKeys are the settings of the table screen, and what may stand there.
+var screenKeys = table[Screen]{
+	"theme": {func(s *Screen, v any) (ok bool) { s.Theme, ok = v.(string); return ok }, `the name of a theme, as in theme = "dark"`},
+	"ascii": {func(s *Screen, v any) (ok bool) { s.ASCII, ok = v.(bool); return ok }, "true or false"},
+	"mouse": {func(s *Screen, v any) (ok bool) { s.Mouse, ok = v.(bool); return ok }, "true or false"},
+	"still": {func(s *Screen, v any) (ok bool) { s.Still, ok = v.(bool); return ok }, "true or false"},
+	"notify": {func(s *Screen, v any) (ok bool) {
+		s.Notify, ok = v.(string)
+		return ok && slices.Contains(notifies, s.Notify)
+	}, strings.Join(notifies, ", ")},
+}
+
+// notifies are the ways to tell that a session needs the user.
+var notifies = []string{"bell", "osc9", "osc777", "none"}
+
+// ReadScreen reads the config file; one that does not exist sets nothing. What
+// is wrong in it is left at its default and told in the joined errors, with
+// file, line, key and what is allowed.
+func ReadScreen(file string) (Screen, error) {
+	raw, err := read(file)
+	if err != nil {
+		return Screen{}, err
+	}
+	screen, errs := screenKeys.read(raw, "screen")
+	keys := raw.tables["keys"]
+	for _, action := range slices.Sorted(maps.Keys(keys)) {
+		names, ok := texts(keys[action])
+		if !ok {
+			errs = append(errs, raw.wrong("keys", action, keys[action], `a key, as in nudge = "N", or several, as in nudge = ["N", "f5"]`))
+			continue
+		}
+		screen.Keys = append(screen.Keys, Keys{action, names, fmt.Sprintf("%s:%d", file, raw.lineOf("keys", action))})
+	}
+	return screen, errors.Join(errs...)
+}
+
+// texts reads a text or a list of them.
+func texts(v any) ([]string, bool) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}, true
+	case []any:
+		var all []string
+		for _, one := range v {
+			text, ok := one.(string)
+			if !ok {
+				return nil, false
+			}
+			all = append(all, text)
+		}
+		return all, true
+	}
+	return nil, false
+}
