@@ -18,7 +18,7 @@ func TestReadWatchdog(t *testing.T) {
 		{"a wrong value leaves the rest", "[watchdog]\nrollback = \"yes\"\non_stop = \"true\"\n", Watchdog{OnStop: "true"},
 			":2: watchdog.rollback: \"yes\" does not fit; allowed: true or false"},
 		{"unknown", "[watchdog]\n\nonstop = \"true\"\n", Watchdog{}, ":3: watchdog.onstop: unknown setting; allowed: on_stop, rollback"},
-		{"no TOML", "[watchdog\n", Watchdog{}, ":1: "},
+		{"no TOML", "[watchdog]\nrollback = yes\n", Watchdog{}, ":2: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "config.toml")
