@@ -69,6 +69,8 @@ function socketPath(): string | undefined {
 	return [rooted(env.TMPDIR, folder), rooted("/tmp", folder)].find((short) => short && fits(short));
 }
 
+const BRIDGE_KEY = Symbol.for("piwatch.bridge");
+
 class Channel {
 	private socket: Socket | undefined;
 	private buffer = "";
@@ -87,13 +89,16 @@ class Channel {
 	connect(path: string): Promise<void> {
 		return new Promise((resolve, reject) => {
 			const socket = connect(path);
+			this.buffer = "";
 			socket.unref(); // a print-mode Pi ends when its work is done
 			socket.setEncoding("utf8");
 			socket.once("connect", () => {
 				this.socket = socket;
 				resolve();
 			});
-			socket.on("data", (chunk: string) => this.read(chunk));
+			socket.on("data", (chunk: string) => {
+				if (this.socket === socket) this.read(chunk); // a closed one is not obeyed any more
+			});
 			socket.on("error", (cause) => reject(cause));
 			socket.on("close", () => this.drop(socket));
 		});
@@ -198,6 +203,9 @@ function text(cause: unknown): string {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
+/** The bridge that was loaded last in this process: one that is installed twice works once. */
+const BRIDGES = globalThis as { [BRIDGE_KEY]?: string };
+
 export default function piwatch(pi: ExtensionAPI): void {
 	// Pi 0.81.1 does not declare the events that Pi 1.6.0 added; subscribing to them there is harmless.
 	const on = (event: string, handler: (event: any, c: ExtensionContext) => unknown): void => {
@@ -206,6 +214,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 	};
 
 	const instance = randomUUID();
+	BRIDGES[BRIDGE_KEY] = instance;
+	const isTwin = (): boolean => BRIDGES[BRIDGE_KEY] !== instance;
 	let ctx: ExtensionContext | undefined; // of the running session; throws when stale
 	let session = "";
 	let stopped = true;
@@ -220,7 +230,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	let settle = 0;
 	let runs = 0;
 	let ownRun = false;
-	let endedOnCheck = false; // the last run was a check
+	let endedOnCall = false; // the last turn was a check, or the agent stopped the watchdog in it
 	let early = false; // a settle is told before Pi settles, see settleEarly
 	let aborted = false; // the last run was aborted, and no message of the user came since
 	let runAborted = false;
@@ -353,7 +363,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	/** Two commands of one name get numbers in Pi, and the bare name goes to the model: ours is found by what it says. */
 	function commandName(): string {
-		return pi.getCommands().find((c) => c.description === COMMAND_SAYS)?.name ?? "watchdog";
+		return pi.getCommands().findLast((c) => c.description === COMMAND_SAYS)?.name ?? "watchdog";
 	}
 
 	function otherWatchdog(): string {
@@ -390,23 +400,29 @@ export default function piwatch(pi: ExtensionAPI): void {
 	async function join(reason: string): Promise<void> {
 		const path = socketPath();
 		if (!path) throw new Error("no place for the hub's socket");
-		await channel.connect(path);
-		const answer = await channel.request("hello", hello(reason)).catch((cause) => {
-			channel.close(); // a hub that does not know us: nothing may go to it
+		await channel.connect(path).catch((cause) => {
+			if (!stopped) safe(launch);
 			throw cause;
 		});
+		let answer: Json;
+		try {
+			answer = await channel.request("hello", hello(reason));
+		} catch (cause) {
+			channel.close(); // a hub that does not know us: nothing may go to it
+			missing = `piwatch: the hub does not take this bridge (${text(cause)}). After an upgrade: piwatch install, then /reload`;
+			throw cause;
+		}
+		missing = "";
 		welcome = answer;
 		watching = answer.on === true;
+		if (answer.driver) closeOrphan();
 		retryMs = 0;
 		if (watching) register(answer.tool);
 		footer(answer.status);
 	}
 
 	function start(reason: string): void {
-		join(reason).then(markJoined, () => {
-			safe(launch);
-			later(reason);
-		});
+		join(reason).then(markJoined, () => later(reason));
 	}
 
 	function newJoined(): Promise<void> {
@@ -482,8 +498,14 @@ export default function piwatch(pi: ExtensionAPI): void {
 			const no = refusal(params.fence);
 			if (no) return no;
 			check = { id: params.record.id, wrong: 0, decideInBatch: false, blocked: new Set() };
-			pi.appendEntry(RECORD_CHECK, params.record);
-			ask(MESSAGE_CHECK, params.text, params.record.id);
+			try {
+				pi.appendEntry(RECORD_CHECK, params.record);
+				ask(MESSAGE_CHECK, params.text, params.record.id);
+			} catch (cause) {
+				check = undefined; // nothing was asked, so no tool is blocked for it
+				ownRun = false;
+				throw cause;
+			}
 			return sent;
 		},
 		work(params) {
@@ -526,7 +548,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	};
 
 	/** Everything is looked at again in the tick of the send. */
-	function refusal(fence: { settle: number; leaf: string }): Receipt | undefined {
+	function refusal(fence: { settle: number; leaf: string; until?: number }): Receipt | undefined {
 		const now = facts();
 		const reasons: [boolean, "refused" | "stale", string][] = [
 			[check !== undefined, "refused", "a check is open"],
@@ -536,6 +558,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 			[now.queued, "refused", "a message is queued"],
 			[now.dialog, "refused", "a dialog is open"],
 			[now.draft, "refused", "the editor holds a draft"],
+			[fence.until !== undefined && Date.now() > fence.until, "stale", "the hub's word is too old"],
 			[fence.settle !== now.settle, "stale", "the agent settled again since"],
 			[fence.leaf !== now.leaf, "stale", "the session moved on since"],
 		];
@@ -584,7 +607,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		if (reply.accepted && open && check === open && !open.void) open.answer ??= { decision, note };
 		// The hub's word that it is void may come later than this answer.
 		if (!reply.accepted && reply.terminate && open && !open.answer) open.void ??= "it was ended before it was answered";
-		if (reply.accepted && !check) ownStop ??= { callId, decision, note };
+		if (reply.accepted && !open && !check) ownStop ??= { callId, decision, note };
 		const over = check !== undefined && (check.void !== undefined || check.answer !== undefined);
 		return {
 			content: [{ type: "text", text: reply.text }],
@@ -636,35 +659,57 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const closed = check!;
 		check = undefined;
 		onClose();
-		endedOnCheck = true;
+		endedOnCall = true;
+		const outcome: Json = outcomeOf(closed);
+		if (outcomeAt(closed.id)) outcome.again = true; // its message came after it was closed
+		const drafts: Draft[] = [];
+		try {
+			drafts.push(...foldExchange(closed, outcome, boundary));
+		} catch (cause) {
+			outcome.fold = undefined; // what is not folded stays in the context; the check is over all the same
+			outcome.why = [outcome.why, `not folded: ${text(cause)}`].filter(Boolean).join("; ");
+		}
+		drafts.push(...recordOutcome(outcome, boundary));
+		return drafts;
+	}
+
+	/** Takes the rows of a closed check out of the context, and notes in the outcome how. */
+	function foldExchange(closed: Check, outcome: Json, boundary: boolean): Draft[] {
 		const found = exchange(closed);
 		const rows = found?.rows ?? [];
-		const usage = rows.reduce((sum, e) => sum + (e.message?.usage?.output ?? 0), 0);
-		const outcome: Json = { ...outcomeOf(closed), tokens: usage || undefined, rows: rows.map((e) => e.id) };
-		const drafts: Draft[] = [];
-		if (rows.length && hasEdits()) {
+		outcome.tokens = rows.reduce((sum, e) => sum + (e.message?.usage?.output ?? 0), 0) || undefined;
+		outcome.rows = rows.map((e) => e.id);
+		if (!rows.length) return [];
+		if (hasEdits()) {
 			outcome.fold = "context_edit";
 			const edits: Draft[] = rows.map((e) => ({ type: "context_edit", targetId: e.id, replacement: null }));
-			if (boundary) drafts.push(...edits);
-			else if (!editNow(edits)) pending.push(...edits);
-		} else if (rows.length) {
-			outcome.drop = {
-				assistant: rows.filter((e) => e.message?.role === "assistant").map((e) => e.message.timestamp),
-				calls: rows.filter((e) => e.message?.role === "toolResult").map((e) => e.message.toolCallId),
-			};
-			drop(outcome);
-			outcome.fold = branchBack(found!.row) ? "branch" : "hook";
+			if (boundary) return edits;
+			if (!editNow(edits)) pending.push(...edits);
+			return [];
 		}
-		if (boundary && hasEdits()) drafts.push({ type: "custom", customType: RECORD_OUTCOME, data: outcome });
-		else pi.appendEntry(RECORD_OUTCOME, outcome);
-		tell("check_closed", { outcome, entry: "" });
-		return drafts;
+		outcome.drop = {
+			assistant: rows.filter((e) => e.message?.role === "assistant").map((e) => e.message.timestamp),
+			calls: rows.filter((e) => e.message?.role === "toolResult").map((e) => e.message.toolCallId),
+		};
+		outcome.fold = "hook";
+		drop(outcome);
+		if (branchBack(found!.row)) outcome.fold = "branch";
+		return [];
+	}
+
+	/** Writes an outcome, or gives it to Pi to write after the edits of the boundary, and tells the hub. */
+	function recordOutcome(outcome: Json, boundary: boolean): Draft[] {
+		tell("check_closed", { outcome });
+		if (boundary && hasEdits()) return [{ type: "custom", customType: RECORD_OUTCOME, data: outcome }];
+		pi.appendEntry(RECORD_OUTCOME, outcome);
+		return [];
 	}
 
 	/** Folds a stop by the agent itself: the call and its result go; text, and calls beside it, stay. */
 	function closeOwnStop(): Draft[] {
 		const { callId, decision, note } = ownStop!;
 		ownStop = undefined;
+		endedOnCall = true;
 		const branch: any[] = manager().getBranch();
 		const isCall = (b: any): boolean => b.type === "toolCall" && b.id === callId;
 		const row = branch.findLast((e) => e.message?.role === "assistant" && e.message.content.some(isCall));
@@ -685,9 +730,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 				if (branchBack(row)) outcome.fold = "branch";
 			}
 		}
-		if (hasEdits()) drafts.push({ type: "custom", customType: RECORD_OUTCOME, data: outcome });
-		else pi.appendEntry(RECORD_OUTCOME, outcome);
-		tell("check_closed", { outcome, entry: "" });
+		drafts.push(...recordOutcome(outcome, true));
 		return drafts;
 	}
 
@@ -860,11 +903,15 @@ export default function piwatch(pi: ExtensionAPI): void {
 		if (hasEdits())
 			return (id) =>
 				new Promise((resolve, reject) => {
-					const timer = setTimeout(() => reject(new Error("Pi did not run the command")), REPLY_MS);
-					onCommand = (c) => {
+					const move = (c: ExtensionCommandContext): void => {
 						clearTimeout(timer);
 						c.navigateTree(id).then(resolve, reject);
 					};
+					const timer = setTimeout(() => {
+						if (onCommand === move) onCommand = undefined; // the next command is the user's own
+						reject(new Error("Pi did not run the command"));
+					}, REPLY_MS);
+					onCommand = move;
 					pi.sendUserMessage(`/${commandName()}`, { expandPromptTemplates: true } as object);
 				});
 		const c = commandCtx ?? runner?.createCommandContext();
@@ -881,6 +928,10 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	on("session_start", async (event, c) => {
 		if (!stopped && session === c.sessionManager.getSessionId()) return; // 0.81.1 in RPC mode fires twice
+		if (isTwin()) {
+			c.ui.notify("piwatch: the bridge is installed twice, for you and for this project; one of them rests. See: piwatch uninstall --project", "warning");
+			return;
+		}
 		ctx = c;
 		session = c.sessionManager.getSessionId();
 		stopped = false;
@@ -892,14 +943,15 @@ export default function piwatch(pi: ExtensionAPI): void {
 			safe(() => keyed(data));
 			return undefined;
 		});
-		closeOrphan();
 		start(event.reason);
 		// A session that is watched from its first request on waits for its tool; any other starts without delay.
 		if (process.env.PI_WATCHDOG || branchHas(RECORD_START)) await soon(joined, START_MS);
 	});
 
-	/** A check without an end: its Pi was killed, or the session was copied or reloaded while it was open. */
+	/** A check without an end: its Pi was killed, or the session was copied or reloaded while it was open. In a session
+	 * that another Pi has open it is that one's. */
 	function closeOrphan(): void {
+		if (check) return;
 		const branch: any[] = manager().getBranch();
 		const id = branch.findLast((e) => e.type === "custom_message" && e.customType === MESSAGE_CHECK)?.details?.check;
 		if (!id || branch.some((e) => e.type === "custom" && e.customType === RECORD_OUTCOME && e.data?.check === id)) return;
@@ -945,9 +997,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 	function spoken(source: string, next: boolean): void {
 		const human = source !== "extension";
 		announced++;
+		if (!channel.open) safe(closeOrphan); // the request to come must not carry one
 		if (check) check.void ??= human ? "the user spoke" : "another extension sent a message";
 		if (next && check?.error) closeIdle(); // Pi is about to retry: the retry must not carry the check beside the message
 		if (human) aborted = false;
+		compacting = false; // Pi takes no message during one; 0.81.1 does not say when one failed
 		submitted = Date.now();
 		tell("input", { source });
 	}
@@ -958,6 +1012,12 @@ export default function piwatch(pi: ExtensionAPI): void {
 	}
 
 	on("message_start", (event) => {
+		const asked: any = event.message;
+		if (asked.role === "custom" && asked.customType === MESSAGE_CHECK && asked.details?.check !== check?.id) {
+			// It was closed before Pi began with it: it has no answer to give.
+			check = { id: asked.details?.check, wrong: 0, void: "it was over before it was asked", decideInBatch: false, blocked: new Set() };
+			abortOwn();
+		}
 		if (event.message.role !== "user") return;
 		if (announced === 0) spoken("rpc", true);
 		announced--;
@@ -966,7 +1026,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 	});
 
 	on("agent_start", () => {
-		endedOnCheck = false;
+		ownAbort = false;
+		compacting = false; // Pi 0.81.1 does not say when a compaction failed
 		leaving = "";
 		submitted = 0;
 		runAborted = false;
@@ -1010,28 +1071,27 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	/** Pi 0.81.1 prints the text of its last row, which after a check is none: the agent's last text is the result. */
 	function printResult(): void {
-		if (!endedOnCheck || ctx?.mode !== "print") return;
+		if (!endedOnCall || ctx?.mode !== "print") return;
 		const last = manager().getBranch().findLast((e: any) => e.message?.role === "assistant");
-		for (const block of last?.message.content ?? []) if (block.type === "text") writeSync(1, `${block.text}\n`);
+		const text = (last?.message.content ?? []).map((block: any) => (block.type === "text" ? `${block.text}\n` : "")).join("");
+		for (let rest = Buffer.from(text); rest.length; ) {
+			try {
+				rest = rest.subarray(writeSync(1, rest));
+			} catch (cause: any) {
+				if (cause?.code !== "EAGAIN") throw cause; // a full pipe: its reader takes it in a moment
+			}
+		}
 	}
 
-	on("turn_start", () => void (inTurn = true));
+	on("turn_start", () => {
+		inTurn = true;
+		endedOnCall = false;
+	});
 	on("turn_end", async (event, c) => {
 		inTurn = false;
 		listen();
 		const m: any = event.message;
 		if (isAbort(m) || event.outcome === "aborted" || c.signal?.aborted) runAborted = true;
-		const blocks: any[] = Array.isArray(m.content) ? m.content : [];
-		tell("turn", {
-			entry: event.messageEntryId ?? "",
-			stopReason: m.stopReason ?? "",
-			error: m.errorMessage,
-			calls: blocks.filter((b) => b.type === "toolCall").map((b) => b.name),
-			text: blocks.some((b) => b.type === "text" && b.text.trim() !== ""),
-			thinking: blocks.some((b) => b.type === "thinking"),
-			tokens: m.usage?.output,
-			check: check?.id,
-		});
 		const drafts = pending.splice(0);
 		const answered = check?.answer?.decision === "continue";
 		if (check) drafts.push(...endOfTurn(m, event.toolResults ?? []));
@@ -1192,7 +1252,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	}
 
 	on("session_tree", () => {
-		if (compacting) compacted();
+		compacting = false;
 		settle++; // what was decided before does not fit any more
 		if (ownMove) return;
 		foldHere();
@@ -1238,6 +1298,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		},
 		handler: async (args, c) => {
 			commandCtx = c;
+			if (isTwin()) return c.ui.notify(`piwatch: the bridge is installed twice; type /${commandName()} in this session`, "warning");
 			const own = onCommand;
 			onCommand = undefined;
 			if (own) return own(c);

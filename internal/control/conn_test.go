@@ -126,7 +126,7 @@ func TestMessagesAreHandledInTheirOrder(t *testing.T) {
 		return nil, nil
 	})
 	for n := range many {
-		if err := left.Notify(ctx, Turn, n); err != nil {
+		if err := left.Notify(ctx, Tree, n); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,6 @@ const Protocol = 1
 const (
 	Hello       = "hello"        // BridgeHello → BridgeWelcome (a client: ClientHello → ClientWelcome)
 	Run         = "run"          // RunEvent: a run started
-	Turn        = "turn"         // TurnEvent: an assistant row is complete, its tool results too
 	Settled     = "settled"      // SettledEvent → {}: answered when the hub has nothing more to send for it
 	Activity    = "activity"     // ActivityEvent: keys and draft, at most 4 a second
 	Dialog      = "dialog"       // DialogEvent
@@ -128,6 +127,7 @@ type BridgeWelcome struct {
 	Hub      string  `json:"hub"` // version of the hub
 	Texts    Texts   `json:"texts"`
 	Tool     ToolDef `json:"tool"`
+	Driver   bool    `json:"driver"` // this bridge drives its session; another Pi that has it open only watches
 	On       bool    `json:"on"`     // monitoring is on
 	Status   string  `json:"status"` // footer text, "" for none
 }
@@ -150,18 +150,6 @@ type ToolDef struct {
 // RunEvent: a run started.
 type RunEvent struct {
 	Own bool `json:"own"` // started by a message of piwatch
-}
-
-// TurnEvent: an assistant row is complete.
-type TurnEvent struct {
-	Entry      string   `json:"entry"`
-	StopReason string   `json:"stopReason"`
-	Error      string   `json:"error,omitempty"`
-	Calls      []string `json:"calls,omitempty"` // names of the tools called
-	Text       bool     `json:"text"`            // it has visible text
-	Thinking   bool     `json:"thinking"`        // it has thinking
-	Tokens     int      `json:"tokens,omitempty"`
-	Check      string   `json:"check,omitempty"` // the check it belongs to
 }
 
 // SettledEvent: Pi settled.
@@ -205,7 +193,6 @@ type RenamedEvent struct {
 // CheckClosedEvent: the bridge closed a check and wrote its Outcome.
 type CheckClosedEvent struct {
 	Outcome watchdog.Outcome `json:"outcome"`
-	Entry   string           `json:"entry"` // id of the outcome entry, "" when not known yet
 }
 
 // DecideParams: the agent called the tool.
@@ -221,7 +208,6 @@ type DecideReply struct {
 	Text      string `json:"text"`
 	Accepted  bool   `json:"accepted"`  // the decision counts
 	Terminate bool   `json:"terminate"` // no further model call
-	Error     bool   `json:"error"`     // the result is an error row
 }
 
 // CommandParams: the user typed a command of piwatch in Pi.
@@ -246,6 +232,9 @@ type ByeEvent struct {
 type Fence struct {
 	Settle int    `json:"settle"`
 	Leaf   string `json:"leaf"`
+	// Until is when the hub stops to believe that it arrives, in Unix
+	// milliseconds: a Pi that was suspended must not act on it afterwards.
+	Until int64 `json:"until,omitempty"`
 }
 
 // CheckParams opens a check.

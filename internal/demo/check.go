@@ -94,7 +94,7 @@ func (p *Pi) decide(c ToolCall) *result {
 		p.selfStop = &selfStop{c.ID, watchdog.Decision(decision), params.Note}
 	}
 	return &result{
-		text: reply.Text, isError: reply.Error, terminate: reply.Terminate || p.check != nil && p.check.over(),
+		text: reply.Text, terminate: reply.Terminate || p.check != nil && p.check.over(),
 		details: map[string]string{"line": strings.TrimSuffix(decision+": "+params.Note, ": ")},
 	}
 }
@@ -106,21 +106,6 @@ func (p *Pi) turnEnd(aborted bool, e *entry, results []*entry) {
 	if r.StopReason == pi.StopAborted || aborted {
 		p.runAborted = true
 	}
-	turn := control.TurnEvent{Entry: e.id, StopReason: r.StopReason, Error: r.ErrorMessage, Tokens: r.Usage.Output}
-	for _, b := range r.blocks() {
-		switch {
-		case b.Type == "toolCall":
-			turn.Calls = append(turn.Calls, b.Name)
-		case b.Type == "thinking":
-			turn.Thinking = true
-		case strings.TrimSpace(b.Text) != "":
-			turn.Text = true
-		}
-	}
-	if p.check != nil {
-		turn.Check = p.check.id
-	}
-	p.tell(control.Turn, turn)
 	c := p.check
 	if c == nil {
 		if p.selfStop != nil {

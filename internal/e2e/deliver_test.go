@@ -1,8 +1,11 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,11 +85,23 @@ func (r *RPC) arm() {
 // over, and the work turn if there is one.
 func (s *theatre) ask(count string, runs int) {
 	s.t.Helper()
-	s.rpc.WaitStatus("piwatch", "a countdown", counts(count))
-	s.rpc.Pass()
-	steer(s.t, s.h, control.Nudge, control.SteerParams{Session: s.rpc.SessionID()})
+	s.nudge(count)
 	for range runs {
 		s.rpc.WaitSettled()
+	}
+}
+
+// nudge has the check asked.
+func (s *theatre) nudge(count string) {
+	s.t.Helper()
+	s.rpc.WaitStatus("piwatch", "a countdown", counts(count))
+	s.rpc.Pass()
+	var reply control.CommandReply
+	if !poll(Timeout(), func() bool {
+		reply = steer(s.t, s.h, control.Nudge, control.SteerParams{Session: s.rpc.SessionID()})
+		return reply.Level == "info"
+	}) {
+		s.h.Fatalf("nudge: %s", reply.Text)
 	}
 }
 
@@ -104,6 +119,43 @@ func (s *theatre) scene(name string, play func(s *theatre)) {
 		s.t, s.h.t = t, t
 		play(s)
 	})
+}
+
+// next is the request of one more message of the user.
+func (s *theatre) next(text string) *Request {
+	s.t.Helper()
+	s.h.Provider.Take()
+	s.h.Provider.Enqueue(welcome)
+	s.turn(text)
+	got := s.h.Provider.Take()
+	wantCount(s.t, got, 1)
+	return got[0]
+}
+
+// restart ends Pi and goes on with the session in another one.
+func (s *theatre) restart(bridge bool) {
+	s.t.Helper()
+	s.rpc.Close()
+	s.start(bridge, "--continue")
+}
+
+func (s *theatre) start(bridge bool, args ...string) {
+	s.t.Helper()
+	wander := s.h.WriteFile(filepath.Join(s.h.Dir, "wander.ts"), wanderSource)
+	l := Launch{Extensions: []string{controlFile(s.t), wander}, Args: args}
+	if bridge {
+		l.Extensions = append(l.Extensions, bridgeFile(s.t))
+	}
+	s.rpc = s.h.StartRPC(l)
+}
+
+// shows blocks until Pi's footer shows a text now.
+func (s *theatre) shows(text string) {
+	s.t.Helper()
+	var all []string
+	if !poll(Timeout(), func() bool { all = s.rpc.Statuses("piwatch"); return len(all) > 0 && all[len(all)-1] == text }) {
+		s.h.Fatalf("the footer does not show %q within %v, it was %q", text, Timeout(), all)
+	}
 }
 
 // sameTail compares the last n requests of two sessions.
@@ -126,6 +178,21 @@ func anyNumber(r *Request) []byte {
 		return r.Body
 	}
 	return numbers.ReplaceAll(r.Body, []byte("${1}N"))
+}
+
+// withoutTool is the body of a request as if the session had not the tool.
+func withoutTool(t *testing.T, r *Request) []byte {
+	t.Helper()
+	var body struct{ Tools []json.RawMessage }
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range body.Tools {
+		if bytes.Contains(tool, []byte(watchdog.ToolName)) {
+			return bytes.Replace(r.Body, slices.Concat([]byte(","), tool), nil, 1)
+		}
+	}
+	return r.Body
 }
 
 func rolesOf(requests []*Request) string {
@@ -264,6 +331,7 @@ func TestBesideTheAnswer(t *testing.T) {
 		{"continue and done", []Reply{done(goOn(Reply{}))}, nil, continued, true},
 		{"bad value, then done", []Reply{decide(Reply{}, "finished", "all"), done(Reply{})}, nil, answered, false},
 		{"bad value and done", []Reply{done(decide(Reply{}, "finished", "all")), more}, nil, answered, false},
+		{"bad value and done, then a fault", []Reply{done(decide(Reply{}, "finished", "all")), Status(503, "{}"), more}, nil, answered, false},
 		{"bad value and continue", []Reply{goOn(decide(Reply{}, "finished", "all")), more}, nil, continued, true},
 		{"bad values", []Reply{decide(Reply{}, "finished", ""), decide(Reply{}, "ready", ""), decide(more, "yes", "")}, nil,
 			"no_answer: only blocked tools or bad values", false},
@@ -307,6 +375,38 @@ func TestBesideTheAnswer(t *testing.T) {
 				if ran, _ := filepath.Glob(filepath.Join(s.h.Project, "ran")); len(ran) > 0 {
 					s.t.Error("a tool ran in the check")
 				}
+			})
+		}
+	})
+}
+
+// TestPrintedOnce: pi -p prints what was delivered last, once, also where the
+// run does not end on it.
+func TestPrintedOnce(t *testing.T) {
+	const report = "The parser is finished."
+	done := func(r Reply) Reply { return decide(r, watchdog.Done, "all") }
+	goOn := decide(Reply{}, watchdog.Continue, "more")
+	scenes := []struct {
+		name    string
+		answers []Reply
+	}{
+		{"report and done", []Reply{done(Text(report))}},
+		{"report, work and done, then no more", []Reply{done(worked(Text("I test it."))), Text(report)}},
+		{"report, then done", []Reply{half, goOn, Text(report), done(Reply{})}},
+		{"report at the cap", []Reply{half, goOn, half, goOn, Text(report)}},
+	}
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		startHub(t, h)
+		for _, scene := range scenes {
+			t.Run(scene.name, func(t *testing.T) {
+				h.Provider.Take()
+				h.Provider.Enqueue(scene.answers...)
+				result := h.Print(Launch{Extensions: []string{bridgeFile(t)}, Env: []string{"PI_WATCHDOG=max=2"}}, task)
+				if result.ExitCode != 0 || result.Text() != report {
+					t.Errorf("status %d, the result is %q: %s", result.ExitCode, result.Text(), result.Stderr)
+				}
+				wantRequests(t, h, len(scene.answers))
 			})
 		}
 	})

@@ -7,32 +7,29 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// TestErrorInCheck: the provider fails in a check, at once or after all of Pi's
+// voidErrors: the provider fails in a check, at once or after all of Pi's
 // retries. That is no answer of the agent, and it leaves nothing behind.
-func TestErrorInCheck(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		bad := Status(503, "")
-		half := Text("Let me").Reset()
-		call := lateDecision(Reply{}, watchdog.Done).Reset()
-		for _, scene := range []struct {
-			name    string
-			answers []Reply
-		}{
-			{"refused", []Reply{Status(401, `{"error":{"message":"no entry"}}`)}},
-			{"before the answer", []Reply{bad, bad, bad, bad}},
-			{"in text", []Reply{half, half, half, half}},
-			{"in the call of done", []Reply{call, call, call, call}},
-		} {
-			s.run(scene.name, func(p *play) {
-				p.ask(scene.answers...)
-				p.closed()
-				p.wait("counting", is(watchdog.Counting, 1))
-				p.tell()
-				p.over(end{"error: *", watchdog.Counting, 0, len(scene.answers)})
-			})
-		}
-	})
+func voidErrors(s *stage) {
+	bad := Status(503, "")
+	half := Text("Let me").Reset()
+	call := lateDecision(Reply{}, watchdog.Done).Reset()
+	for _, scene := range []struct {
+		name    string
+		answers []Reply
+	}{
+		{"refused", []Reply{Status(401, `{"error":{"message":"no entry"}}`)}},
+		{"before the answer", []Reply{bad, bad, bad, bad}},
+		{"in text", []Reply{half, half, half, half}},
+		{"in the call of done", []Reply{call, call, call, call}},
+	} {
+		s.run(scene.name, func(p *play) {
+			p.ask(scene.answers...)
+			p.closed()
+			p.wait("counting", is(watchdog.Counting, 1))
+			p.tell()
+			p.over(end{"error: *", watchdog.Counting, 0, len(scene.answers)})
+		})
+	}
 }
 
 // TestVoidInBackoff: the provider has failed in a check and Pi waits before it

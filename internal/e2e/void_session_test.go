@@ -31,180 +31,162 @@ func answered(m moment, whole bool) string {
 	return ""
 }
 
-// TestVoidBySession: the session is replaced while a check is open. The other
+// voidBySession: the session is replaced while a check is open. The other
 // session has its tools; back in this one, the check is gone.
-func TestVoidBySession(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		s.rpc.NewSession()
-		s.h.Provider.Enqueue(Text("Elsewhere."))
-		s.rpc.Turn("elsewhere")
-		elsewhere := s.rpc.SessionFile()
-		leaves := []struct {
-			name  string
-			leave func(p *play) *Pending
-		}{
-			{"new", func(p *play) *Pending { return p.rpc.Start("new_session", nil) }},
-			{"resume", func(p *play) *Pending {
-				return p.rpc.Start("switch_session", map[string]any{"sessionPath": elsewhere})
-			}},
-			{"fork", func(p *play) *Pending { // before the first message: a session without any
-				task := p.h.WaitEntry(p.file, "with the task", func(e Record) bool { return IsRole("user")(e) && e.Text() == voidTask })
-				return p.rpc.Start("fork", map[string]any{"entryId": task.Str("id")})
-			}},
+func voidBySession(s *stage) {
+	s.rpc.NewSession()
+	s.h.Provider.Enqueue(Text("Elsewhere."))
+	s.rpc.Turn("elsewhere")
+	elsewhere := s.rpc.SessionFile()
+	leaves := []struct {
+		name  string
+		leave func(p *play) *Pending
+	}{
+		{"new", func(p *play) *Pending { return p.rpc.Start("new_session", nil) }},
+		{"resume", func(p *play) *Pending {
+			return p.rpc.Start("switch_session", map[string]any{"sessionPath": elsewhere})
+		}},
+		{"fork", func(p *play) *Pending { // before the first message: a session without any
+			task := p.h.WaitEntry(p.file, "with the task", func(e Record) bool { return IsRole("user")(e) && e.Text() == voidTask })
+			return p.rpc.Start("fork", map[string]any{"entryId": task.Str("id")})
+		}},
+	}
+	for _, leave := range leaves {
+		for _, m := range []moment{beforeAnswer, inText, inTextTool, inCall, asking, deciding, inTurnEnd} {
+			s.run(leave.name+" "+m.name, func(p *play) {
+				release := m.reach(p)
+				left := leave.leave(p)
+				p.rpc.State() // it has reached Pi
+				release()
+				left.Must()
+				p.lookElsewhere()
+				p.rpc.SwitchSession(p.file)
+				p.wait("waiting for a run", is(watchdog.Waiting, 1))
+				p.tell()
+				// Pi 1.6.0 lets the turn end first, Pi 0.81.1 does not.
+				answer := answered(m, s.h.Pi.Modern())
+				p.over(end{"void: " + answer + "the session was left (" + leave.name + ")", watchdog.Counting, 0, 1 + 2})
+			})
 		}
-		for _, leave := range leaves {
-			for _, m := range []moment{beforeAnswer, inText, inTextTool, inCall, asking, deciding, inTurnEnd} {
-				s.run(leave.name+" "+m.name, func(p *play) {
-					release := m.reach(p)
-					left := leave.leave(p)
-					p.rpc.State() // it has reached Pi
-					release()
-					left.Must()
-					p.lookElsewhere()
-					p.rpc.SwitchSession(p.file)
-					p.wait("waiting for a run", is(watchdog.Working, 1))
-					p.tell()
-					// Pi 1.6.0 lets the turn end first, Pi 0.81.1 does not.
-					answer := answered(m, pi.Modern())
-					p.over(end{"void: " + answer + "the session was left (" + leave.name + ")", watchdog.Counting, 0, 1 + 2})
-				})
-			}
-		}
-	})
+	}
 }
 
-// TestVoidInClone: a session is copied while a check is open. The copy holds the
+// voidInClone: a session is copied while a check is open. The copy holds the
 // check, which ended with the session that asked it.
-func TestVoidInClone(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		for _, m := range []moment{beforeAnswer, inText, inCall, asking, deciding} {
-			s.run(m.name, func(p *play) {
-				release := m.reach(p)
-				clone := p.rpc.Start("clone", nil)
-				p.rpc.State()
-				release()
-				clone.Must()
-				p.id, p.file = p.rpc.SessionID(), p.rpc.SessionFile()
-				p.wait("waiting for a run", is(watchdog.Working, 1))
-				p.tell()
-				p.over(end{"void: the session was left", watchdog.Counting, 0, 1})
-			})
-		}
-	})
+func voidInClone(s *stage) {
+	for _, m := range []moment{beforeAnswer, inText, inCall, asking, deciding} {
+		s.run(m.name, func(p *play) {
+			release := m.reach(p)
+			clone := p.rpc.Start("clone", nil)
+			p.rpc.State()
+			release()
+			clone.Must()
+			p.id, p.file = p.rpc.SessionID(), p.rpc.SessionFile()
+			p.wait("waiting for a run", is(watchdog.Waiting, 1))
+			p.tell()
+			p.over(end{"void: the session was left", watchdog.Counting, 0, 1})
+		})
+	}
 }
 
-// TestVoidByKill: Pi is killed while a check is open.
-func TestVoidByKill(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		for _, m := range []moment{inText, inCall, deciding} {
-			s.run(m.name, func(p *play) {
-				release := m.reach(p)
-				p.rpc.Kill()
-				release()
-				p.stage.start("--session", p.file)
-				p.wait("waiting for a run", is(watchdog.Working, 1))
-				p.tell()
-				p.over(end{"void: the session was left", watchdog.Counting, 0, 1})
-			})
-		}
-	})
-}
-
-// TestVoidByQuit: Pi is quit while a check is open.
-func TestVoidByQuit(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		s.run(inText.name, func(p *play) {
-			release := inText.reach(p)
-			p.rpc.Close()
+// voidByKill: Pi is killed while a check is open.
+func voidByKill(s *stage) {
+	for _, m := range []moment{inCall, deciding} {
+		s.run(m.name, func(p *play) {
+			release := m.reach(p)
+			p.rpc.Kill()
 			release()
 			p.stage.start("--session", p.file)
-			p.wait("waiting for a run", is(watchdog.Working, 1))
+			p.wait("waiting for a run", is(watchdog.Waiting, 1))
 			p.tell()
-			why := "the session was left (quit)"
-			if pi.Modern() { // it aborts the run first, as Esc does
-				why = "interrupted by the user"
-			}
-			p.over(end{"void: " + why, watchdog.Counting, 0, 1})
+			p.over(end{"void: the session was left", watchdog.Counting, 0, 1})
 		})
+	}
+}
+
+// voidByQuit: Pi is quit while a check is open.
+func voidByQuit(s *stage) {
+	s.run(inText.name, func(p *play) {
+		release := inText.reach(p)
+		p.rpc.Close()
+		release()
+		p.stage.start("--session", p.file)
+		p.wait("waiting for a run", is(watchdog.Waiting, 1))
+		p.tell()
+		why := "the session was left (quit)"
+		if s.h.Pi.Modern() { // it aborts the run first, as Esc does
+			why = "interrupted by the user"
+		}
+		p.over(end{"void: " + why, watchdog.Counting, 0, 1})
 	})
 }
 
-// TestVoidByTree: the leaf moves to before the check. Pi 1.6.0 refuses that in a
+// voidByTree: the leaf moves to before the check. Pi 1.6.0 refuses that in a
 // run; the check goes on there.
-func TestVoidByTree(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		for _, m := range []moment{beforeAnswer, inText, inTextTool, inCall, asking, deciding} {
-			s.run(m.name, func(p *play) {
-				release := m.reach(p)
-				navigate := p.rpc.Start("prompt", map[string]any{"message": "/tree Half of it"})
-				if pi.Modern() {
-					navigate.Must()
-					p.rpc.WaitNotification("a refusal", func(n Notification) bool {
-						return strings.HasPrefix(n.Text, "tree: Error: Wait for the current response")
-					})
-					p.rpc.Steer(voidSaid)
-					p.h.Provider.Enqueue(voidAnswers...)
-					release()
-					p.over(end{"void: the user spoke", watchdog.Counting, 0, 1})
-					return
-				}
-				p.rpc.State()
-				release()
+func voidByTree(s *stage) {
+	for _, m := range []moment{beforeAnswer, inText, inTextTool, inCall, asking, deciding} {
+		s.run(m.name, func(p *play) {
+			release := m.reach(p)
+			navigate := p.rpc.Start("prompt", map[string]any{"message": "/tree Half of it"})
+			if s.h.Pi.Modern() {
 				navigate.Must()
-				p.wait("counting", is(watchdog.Counting, 0)) // there was no check on this branch
-				p.tell()
-				want := end{"void: the tree was navigated", watchdog.Counting, 0, 1}
-				p.over(want)
-			})
-		}
-		s.run(due.name, func(p *play) {
-			release := due.reach(p)
-			p.rpc.Prompt("/tree Half of it")
+				p.rpc.WaitNotification("a refusal", func(n Notification) bool {
+					return strings.HasPrefix(n.Text, "tree: Error: Wait for the current response")
+				})
+				p.rpc.Steer(voidSaid)
+				p.h.Provider.Enqueue(voidAnswers...)
+				release()
+				p.over(end{"void: the user spoke", watchdog.Counting, 0, 1})
+				return
+			}
+			p.rpc.State()
 			release()
+			navigate.Must()
 			p.wait("counting", is(watchdog.Counting, 0)) // there was no check on this branch
 			p.tell()
-			p.over(end{"answered: continue: late", watchdog.Counting, 0, 1})
+			want := end{"void: the tree was navigated", watchdog.Counting, 0, 1}
+			p.over(want)
 		})
+	}
+	s.run(due.name, func(p *play) {
+		release := due.reach(p)
+		p.rpc.Prompt("/tree Half of it")
+		release()
+		p.wait("counting", is(watchdog.Counting, 0)) // there was no check on this branch
+		p.tell()
+		p.over(end{"answered: continue: late", watchdog.Counting, 0, 1})
 	})
 }
 
-// TestVoidByReload: an extension reloads all extensions while a check is open.
+// voidByReload: an extension reloads all extensions while a check is open.
 // Pi 1.6.0 refuses that in a run; on Pi 0.81.1 the run goes on, and the bridge
 // that comes ends the check.
-func TestVoidByReload(t *testing.T) {
-	EachPi(t, func(t *testing.T, pi *Pi) {
-		s := newStage(t, pi, HomeOptions{})
-		for _, m := range []moment{beforeAnswer, inText, inTextTool, inCall} {
-			s.run(m.name, func(p *play) {
-				release := m.reach(p)
-				p.rpc.Start("prompt", map[string]any{"message": "/again"}).Wait()
-				if pi.Modern() {
-					p.rpc.Steer(voidSaid)
-					p.h.Provider.Enqueue(voidAnswers...)
-					release()
-					p.over(end{"void: the user spoke", watchdog.Counting, 0, 1})
-					return
-				}
-				if m.late {
-					p.h.Provider.Enqueue(lateDecision(Reply{}, watchdog.Done))
-				}
+func voidByReload(s *stage) {
+	for _, m := range []moment{beforeAnswer, inText, inTextTool, inCall} {
+		s.run(m.name, func(p *play) {
+			release := m.reach(p)
+			p.rpc.Start("prompt", map[string]any{"message": "/again"}).Wait()
+			if s.h.Pi.Modern() {
+				p.rpc.Steer(voidSaid)
+				p.h.Provider.Enqueue(voidAnswers...)
 				release()
-				p.closed()
-				p.idle()
-				p.tell()
-				want := end{"void: the session was left", watchdog.Counting, 0, 1}
-				if m.late {
-					want.checks = 2
-				}
-				p.over(want)
-			})
-		}
-	})
+				p.over(end{"void: the user spoke", watchdog.Counting, 0, 1})
+				return
+			}
+			if m.late {
+				p.h.Provider.Enqueue(lateDecision(Reply{}, watchdog.Done))
+			}
+			release()
+			p.closed()
+			p.idle()
+			p.tell()
+			want := end{"void: the session was left", watchdog.Counting, 0, 1}
+			if m.late {
+				want.checks = 2
+			}
+			p.over(want)
+		})
+	}
 }
 
 // TestVoidByCompaction: /compact while a check is open interrupts it, as Pi
@@ -216,8 +198,7 @@ func TestVoidByCompaction(t *testing.T) {
 		}}})
 		long := func(p *play) { // fills what is kept, so that the cut is before it
 			p.h.Provider.Enqueue(Text("More of it is done."))
-			p.rpc.Turn("more of it " + strings.Repeat("word ", 200))
-			p.wait("counting", is(watchdog.Counting, 0))
+			p.turn("more of it " + strings.Repeat("word ", 200))
 		}
 		compact := func(p *play, release func()) {
 			p.h.Provider.Enqueue(Text("the summary"))

@@ -60,7 +60,6 @@ export default function hold(pi: ExtensionAPI): void {
 			ctx.ui.setStatus("hold", undefined);
 		});
 	}
-	on("input", (event) => (event.text.startsWith("swallow") ? { action: "handled" } : undefined));
 	pi.registerCommand("hold", { description: "hold the next event of a name", handler: async (args) => void (armed = args.trim()) });
 	pi.registerCommand("interject", {
 		description: "steer with a message of this extension",
@@ -82,10 +81,21 @@ export default function hold(pi: ExtensionAPI): void {
 }
 `
 
+// swallowSource is an extension that takes messages for itself. Loaded after the
+// bridge, which has heard of them by then.
+const swallowSource = `
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+
+export default function swallow(pi: ExtensionAPI): void {
+	pi.on("input", (event) => (event.text.startsWith("swallow") ? { action: "handled" } : undefined));
+}
+`
+
 // stage is a home with a hub, a wire, one Pi, and what the control session
 // sent: a Pi plays one scenario after the other, each in a new session.
 type stage struct {
-	t       *testing.T
+	all     *testing.T // as long as the stage stands
+	t       *testing.T // the scenarios that are played now
 	h       *Home
 	wire    *wire
 	client  *control.Client
@@ -106,7 +116,7 @@ func newStage(t *testing.T, pi *Pi, options HomeOptions) *stage {
 
 func bareStage(t *testing.T, pi *Pi, options HomeOptions) *stage {
 	t.Helper()
-	s := &stage{t: t, h: NewHome(t, pi, options)}
+	s := &stage{all: t, t: t, h: NewHome(t, pi, options)}
 	s.h.WriteFile("note.txt", "the note")
 	s.h.WriteFile(s.holdFile(), holdSource)
 	return s
@@ -116,11 +126,14 @@ func (s *stage) holdFile() string { return filepath.Join(s.h.Dir, "hold.ts") }
 
 // start starts the stage's Pi.
 func (s *stage) start(args ...string) {
-	s.t.Helper()
+	s.all.Helper()
 	before := s.h.t
-	s.h.t = s.t // it outlives a scenario
+	s.h.t = s.all // it outlives a scenario
 	defer func() { s.h.t = before }()
-	s.rpc = watched(s.t, s.h, Launch{Extensions: []string{s.holdFile()}, Env: []string{s.wire.env()}, Args: args})
+	s.rpc = s.h.StartRPC(Launch{
+		Extensions: []string{s.holdFile(), bridgeFile(s.all), s.h.WriteFile(filepath.Join(s.h.Dir, "swallow.ts"), swallowSource)},
+		Env:        []string{s.wire.env()}, Args: args,
+	})
 }
 
 // playControl plays the session that has no check.
@@ -155,6 +168,18 @@ type play struct {
 	id, file string
 }
 
+// group plays a group of scenarios in a subtest.
+func (s *stage) group(name string, scenarios func(*stage)) {
+	outer := s.t
+	defer func() { s.t = outer }()
+	if !outer.Run(name, func(t *testing.T) {
+		s.t = t
+		scenarios(s)
+	}) {
+		outer.FailNow()
+	}
+}
+
 // run plays one scenario in a subtest.
 func (s *stage) run(name string, scenario func(p *play)) {
 	s.t.Helper()
@@ -167,8 +192,7 @@ func (s *stage) run(name string, scenario func(p *play)) {
 		p := &play{stage: s, t: t, id: s.rpc.SessionID(), file: s.rpc.SessionFile()}
 		s.rpc.Prompt("/watchdog timeout=86400")
 		s.h.Provider.Enqueue(voidStopped)
-		s.rpc.Turn(voidTask)
-		p.wait("counting", func(v watchdog.View) bool { return v.Phase == watchdog.Counting })
+		p.turn(voidTask)
 		scenario(p)
 	})
 	if !ok {
@@ -203,8 +227,8 @@ func (p *play) ordered(method string, params control.SteerParams) {
 	}
 }
 
-// view is what the hub says of the session.
-func (p *play) view() (watchdog.View, bool) {
+// session is what the hub says of the session.
+func (p *play) session() (session control.Session, live bool) {
 	p.t.Helper()
 	sessions, err := p.client.Sessions(context.Background())
 	if err != nil {
@@ -212,20 +236,32 @@ func (p *play) view() (watchdog.View, bool) {
 	}
 	i := slices.IndexFunc(sessions, func(s control.Session) bool { return s.ID == p.id })
 	if i < 0 {
-		return watchdog.View{}, false
+		return control.Session{}, false
 	}
-	return sessions[i].Watch, true
+	return sessions[i], true
+}
+
+// turn is a turn of the user's, up to the countdown after it.
+func (p *play) turn(text string) {
+	p.t.Helper()
+	before, _ := p.session()
+	p.rpc.Prompt(text)
+	if !poll(Timeout(), func() bool {
+		now, _ := p.session()
+		return now.Facts.Settle > before.Facts.Settle && now.Watch.Phase == watchdog.Counting
+	}) {
+		p.h.Fatalf("no countdown after %q within %v", text, Timeout())
+	}
 }
 
 // wait blocks until the hub sees the session in a state.
-func (p *play) wait(what string, match func(watchdog.View) bool) watchdog.View {
+func (p *play) wait(what string, match func(watchdog.View) bool) {
 	p.t.Helper()
-	var view watchdog.View
+	var now control.Session
 	var live bool
-	if !poll(Timeout(), func() bool { view, live = p.view(); return live && match(view) }) {
-		p.h.Fatalf("the watchdog is not %s within %v: live %v, %+v", what, Timeout(), live, view)
+	if !poll(Timeout(), func() bool { now, live = p.session(); return live && match(now.Watch) }) {
+		p.h.Fatalf("the watchdog is not %s within %v: live %v, %+v", what, Timeout(), live, now.Watch)
 	}
-	return view
 }
 
 // is matches a phase with a count.

@@ -28,10 +28,10 @@ type bridge struct {
 // request is one call of the bridge; got takes the receipt, with the hub's
 // mutex held.
 type request struct {
-	method string
-	params any
-	got    func(control.Receipt)
-	sent   chan<- struct{} // a barrier: closed when everything before it is answered
+	method  string
+	params  any
+	got     func(control.Receipt)
+	barrier chan<- struct{} // closed when everything before it is answered
 }
 
 // outLimit is how many requests may wait for one bridge; a bridge that lets
@@ -60,8 +60,8 @@ func (b *bridge) write() {
 }
 
 func (b *bridge) call(r request) {
-	if r.sent != nil {
-		close(r.sent)
+	if r.barrier != nil {
+		close(r.barrier)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), replyWithin)
@@ -94,6 +94,14 @@ func (b *bridge) enqueue(r request) {
 		b.peer.hub.log.Error("a bridge does not answer: its connection is closed", "session", b.session.id)
 		go func() { _ = b.peer.conn.Close() }()
 	}
+}
+
+// barrier is closed once the bridge has answered everything that was asked of it
+// before.
+func (b *bridge) barrier() <-chan struct{} {
+	passed := make(chan struct{})
+	b.enqueue(request{barrier: passed})
+	return passed
 }
 
 // deliver sends a check or a work message and tells the engine what became of
@@ -138,12 +146,11 @@ var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
 	control.CheckClosed: event(func(e control.CheckClosedEvent) watchdog.Event {
 		return watchdog.Closed{Outcome: e.Outcome}
 	}),
-	control.Turn:    method(func(*bridge, control.TurnEvent) any { return nil }),
 	control.Tree:    method((*bridge).moved),
 	control.Renamed: method((*bridge).renamed),
 	control.Settled: method((*bridge).settled),
 	control.Decide:  method((*bridge).decide),
-	control.Command: method(func(b *bridge, p control.CommandParams) any { return b.session.command(p) }),
+	control.Command: method(func(b *bridge, p control.CommandParams) any { return b.session.recorded(b.session.command(p)) }),
 	control.Bye: method(func(b *bridge, _ control.ByeEvent) any {
 		b.peer.hub.leave(b)
 		return nil
@@ -186,8 +193,7 @@ func (b *bridge) renamed(e control.RenamedEvent) any {
 // print mode the bridge waits for it, since Pi ends afterwards.
 func (b *bridge) settled(e control.SettledEvent) any {
 	b.session.step(watchdog.Settled{Facts: e.Facts})
-	sent := make(chan struct{})
-	b.enqueue(request{sent: sent})
+	sent := b.barrier()
 	return control.Later(func(ctx context.Context) (any, error) {
 		select {
 		case <-sent:

@@ -29,7 +29,7 @@ func TestManySessions(t *testing.T) {
 				case 1:
 					err = b.conn.Notify(b.ctx, control.Run, control.RunEvent{})
 				case 2:
-					err = b.conn.Notify(b.ctx, control.Turn, control.TurnEvent{Entry: "e"})
+					err = b.conn.Notify(b.ctx, control.Renamed, control.RenamedEvent{Name: "n"})
 				case 3:
 					b.facts.Settle++
 					err = b.conn.Call(b.ctx, control.Settled, control.SettledEvent{Facts: b.facts}, nil)

@@ -128,7 +128,7 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 	if who.by == "" {
 		who.by = p.client
 	}
-	return verb(s, who, steer), nil
+	return s.recorded(verb(s, who, steer)), nil
 }
 
 func (h *Hub) list() []control.Session {

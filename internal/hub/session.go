@@ -38,24 +38,20 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 	s := h.sessions[hello.Session]
 	if s == nil {
 		s = &session{hub: h, id: hello.Session}
-		h.sessions[s.id] = s
 	}
 	for _, old := range s.bridges {
 		if old.hello.Pid == hello.Pid {
 			h.leave(old) // the same Pi again: after a reload, or its old connection is not noticed dead yet
 		}
 	}
-	h.sessions[s.id] = s
+	h.sessions[s.id] = s // also after the last bridge of it was just taken out
 	b := newBridge(p, s, hello)
 	p.bridge = b
 	s.bridges = append(s.bridges, b)
 	welcome := control.BridgeWelcome{
 		Protocol: control.Protocol, Hub: h.options.Version,
 		Texts: control.Texts{Blocked: watchdog.BlockedText, Gone: watchdog.GoneText, Lost: watchdog.LostStatus},
-		Tool: control.ToolDef{
-			Name: watchdog.ToolName, Label: watchdog.ToolLabel,
-			Description: watchdog.ToolDescription, Parameters: watchdog.ToolParameters(),
-		},
+		Tool:  toolDef(),
 	}
 	if s.driver() != b {
 		b.send(control.Notify, control.NotifyParams{Level: "warning", Text: "piwatch: another Pi has this session open and is watched; this one is not."})
@@ -64,6 +60,7 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 	s.footer = "" // what it shows comes with the welcome
 	s.takeOver(b)
 	view := s.engine.View(h.clock.Now())
+	welcome.Driver = true
 	welcome.On, welcome.Status = view.Phase != watchdog.Off, s.footer
 	return welcome
 }
@@ -212,9 +209,9 @@ func (s *session) do(effect watchdog.Effect) bool {
 	}
 	switch e := effect.(type) {
 	case watchdog.AskCheck:
-		b.deliver(control.SendCheck, control.CheckParams{Record: e.Record, Text: e.Text, Fence: control.Fence{Settle: e.Settle, Leaf: e.Leaf}}, e.Record.ID, false)
+		b.deliver(control.SendCheck, control.CheckParams{Record: e.Record, Text: e.Text, Fence: fence(e.Settle, e.Leaf)}, e.Record.ID, false)
 	case watchdog.SendWork:
-		b.deliver(control.SendWork, control.WorkParams{Check: e.Check, Text: e.Text, Fence: control.Fence{Settle: e.Settle, Leaf: e.Leaf}}, e.Check, true)
+		b.deliver(control.SendWork, control.WorkParams{Check: e.Check, Text: e.Text, Fence: fence(e.Settle, e.Leaf)}, e.Check, true)
 	case watchdog.VoidCheck:
 		b.send(control.Void, control.VoidParams{Check: e.Check, Why: e.Why, Abort: e.Abort})
 	case watchdog.Rollback:
@@ -231,16 +228,24 @@ func (s *session) do(effect watchdog.Effect) bool {
 		}
 		b.send(control.Record, control.RecordParams{Type: e.Type, Data: data})
 	case watchdog.RegisterTool:
-		b.send(control.RegTool, control.ToolDef{
-			Name: watchdog.ToolName, Label: watchdog.ToolLabel,
-			Description: watchdog.ToolDescription, Parameters: watchdog.ToolParameters(),
-		})
+		b.send(control.RegTool, toolDef())
 	case watchdog.Ended:
 		s.hub.hook(s, e, s.engine.View(s.hub.clock.Now()).Count)
 	default:
 		return false
 	}
 	return true
+}
+
+func toolDef() control.ToolDef {
+	return control.ToolDef{
+		Name: watchdog.ToolName, Label: watchdog.ToolLabel,
+		Description: watchdog.ToolDescription, Parameters: watchdog.ToolParameters(),
+	}
+}
+
+func fence(settle int, leaf string) control.Fence {
+	return control.Fence{Settle: settle, Leaf: leaf, Until: time.Now().Add(replyWithin).UnixMilli()}
 }
 
 // show brings Pi's footer and the clients up to date.

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -87,6 +88,26 @@ func (s *session) change(who asker, ev watchdog.Event) control.CommandReply {
 		b.send(control.Notify, control.NotifyParams{Level: reply.Level, Text: reply.Text + " (" + who.by + ")"})
 	}
 	return reply
+}
+
+// recorded gives a reply once everything that led to it is with the bridge: what
+// was said to be done must hold when hub or Pi die afterwards.
+func (s *session) recorded(reply control.CommandReply) any {
+	b := s.driver()
+	if b == nil || reply.Level != "info" {
+		return reply
+	}
+	done := b.barrier()
+	return control.Later(func(ctx context.Context) (any, error) {
+		select {
+		case <-done:
+		case <-b.done:
+			reply.Level, reply.Text = "warning", reply.Text+" But the session ended before it was recorded."
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return reply, nil
+	})
 }
 
 // verbs are the words after /watchdog that are no settings, with what follows

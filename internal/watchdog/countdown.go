@@ -69,7 +69,10 @@ func (e *Engine) ask(now time.Time, reason string) []Effect {
 	if e.wrongAnswer {
 		text = WrongHint + CheckText
 	}
-	waited := now.Sub(e.idleSince).Round(100 * time.Millisecond).Seconds()
+	var waited float64
+	if !e.idleSince.IsZero() { // else it never counted: asked by hand
+		waited = now.Sub(e.idleSince).Round(100 * time.Millisecond).Seconds()
+	}
 	return []Effect{AskCheck{
 		Record: Check{ID: e.check.id, N: e.count, Max: e.settings.Max, Reason: reason, Waited: max(waited, 0)},
 		Text:   text, Settle: e.facts.Settle, Leaf: e.facts.Leaf,

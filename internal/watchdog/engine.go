@@ -234,7 +234,9 @@ func (e *Engine) onJoined(ev Joined) []Effect {
 	e.see(ev.Facts)
 	e.byHand = e.instance != "" && e.instance == ev.Instance
 	e.instance = ev.Instance
-	e.interrupted = ev.Facts.Aborted
+	if e.interrupted = ev.Facts.Aborted; e.interrupted {
+		e.dropWork()
+	}
 	if ev.Facts.Check != "" {
 		e.check = &openCheck{id: ev.Facts.Check, void: true}
 	}
@@ -249,7 +251,7 @@ func (e *Engine) onSettled(ev Settled) {
 	e.see(ev.Facts)
 	e.interrupted = e.interrupted || ev.Facts.Aborted
 	e.refused, e.refusal, e.skipped, e.submitted = 0, "", false, time.Time{}
-	e.deadline, e.left = time.Time{}, 0
+	e.deadline, e.left, e.idleSince = time.Time{}, 0, time.Time{}
 	if e.work != nil && !e.work.unsure.IsZero() {
 		e.work = nil
 	}
