@@ -12,7 +12,7 @@ LDFLAGS := -s -w $(if $(VERSION),-X main.release=$(VERSION))
 RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := build
-.PHONY: build install demo test lint fmt bench fuzz clean help
+.PHONY: build install demo test lint fmt bench fuzz pictures clean help
 
 build: ## build bin/piwatch
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/piwatch ./cmd/piwatch
@@ -49,6 +49,9 @@ fuzz: ## fuzz what reads foreign text, FUZZTIME (30s) each
 		echo "$$dir $$target"; \
 		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$dir" || exit 1; \
 	done
+
+pictures: ## take the pictures of the README anew, in tmux
+	PIWATCH_PICTURES='$(CURDIR)/testdata/pictures' go test -count=1 -run '^TestPictures$$' ./ui
 
 clean: ## remove what was built
 	rm -rf bin

@@ -1,6 +1,39 @@
 package themes
 
-import "github.com/charmbracelet/lipgloss"
+import (
+	"strings"
+
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+)
+
+// For is the theme where there are only so many colours: rounded to 16, true
+// colours cannot be read, so that there the others stand in for them.
+func (t Theme) For(p termenv.Profile, few Theme) Theme {
+	if p != termenv.ANSI {
+		return t
+	}
+	for _, f := range fields {
+		if strings.HasPrefix(string(*f.of(&t)), "#") {
+			few.Name = t.Name
+			return few
+		}
+	}
+	return t
+}
+
+// Ground is the sequence that sets the background and the colour of plain text;
+// empty where there is none to paint.
+func (t Theme) Ground(p termenv.Profile) string {
+	if t.Background == "" || p == termenv.Ascii {
+		return ""
+	}
+	ground := p.Color(string(t.Background)).Sequence(true)
+	if t.Text != "" {
+		ground += ";" + p.Color(string(t.Text)).Sequence(false)
+	}
+	return termenv.CSI + ground + "m"
+}
 
 // Styles are all the styles of the screen. They are made here and nowhere else.
 type Styles struct {

@@ -27,6 +27,9 @@ type Colour string
 type Theme struct {
 	Name string
 
+	// Background is painted below everything, Text is drawn on it; empty is the
+	// terminal's own.
+	Background                 Colour
 	Text, Muted, Accent        Colour
 	Border, BorderFocus        Colour
 	SelectedText, SelectedBack Colour
@@ -46,6 +49,7 @@ type field struct {
 }
 
 var fields = []field{
+	{"background", func(t *Theme) *Colour { return &t.Background }},
 	{"text", func(t *Theme) *Colour { return &t.Text }},
 	{"muted", func(t *Theme) *Colour { return &t.Muted }},
 	{"accent", func(t *Theme) *Colour { return &t.Accent }},
@@ -71,23 +75,26 @@ var fields = []field{
 	{"key", func(t *Theme) *Colour { return &t.Key }},
 }
 
-// Load gives the themes that come with piwatch and those in a folder of the
-// user, which may replace them by name; the default comes first. A missing
-// folder, or an empty name of one, is no error. Themes with errors are left
-// out, and the joined error names each.
-func Load(folder string) ([]Theme, error) {
+// Load gives the themes that come with piwatch, those in a folder of the user,
+// which may replace them by name, and those in Pi's folder, which get another
+// name where theirs is taken; the default comes first. A missing folder, or an
+// empty name of one, is no error. Themes with errors are left out, and the
+// joined error names each.
+func Load(folder, piFolder string) ([]Theme, error) {
 	all, errs := read(builtin, "")
-	if folder != "" {
-		if _, err := os.Stat(folder); err == nil {
-			own, err := read(os.DirFS(folder), folder)
-			errs = errors.Join(errs, err)
-			for _, t := range own {
-				all = slices.DeleteFunc(all, func(o Theme) bool { return o.Name == t.Name })
-				all = append(all, t)
-			}
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			errs = errors.Join(errs, fmt.Errorf("read themes: %w", err))
+	own, err := readFolder(folder)
+	errs = errors.Join(errs, err)
+	for _, t := range own {
+		all = slices.DeleteFunc(all, func(o Theme) bool { return o.Name == t.Name })
+		all = append(all, t)
+	}
+	pis, err := readFolder(piFolder)
+	errs = errors.Join(errs, err)
+	for _, t := range pis {
+		if slices.ContainsFunc(all, func(o Theme) bool { return o.Name == t.Name }) {
+			t.Name = "pi-" + t.Name
 		}
+		all = append(all, t)
 	}
 	slices.SortFunc(all, func(a, b Theme) int {
 		if (a.Name == Default) != (b.Name == Default) {
@@ -101,20 +108,41 @@ func Load(folder string) ([]Theme, error) {
 	return all, errs
 }
 
+func readFolder(folder string) ([]Theme, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read themes: %w", err)
+	}
+	return read(os.DirFS(folder), folder)
+}
+
+// read reads theme files: TOML is ours, JSON is Pi's.
 func read(from fs.FS, folder string) ([]Theme, error) {
 	names, err := fs.Glob(from, "*.toml")
 	if err != nil {
 		return nil, fmt.Errorf("read themes: %w", err)
 	}
+	pis, err := fs.Glob(from, "*.json")
+	if err != nil {
+		return nil, fmt.Errorf("read themes: %w", err)
+	}
 	var all []Theme
 	var errs error
-	for _, name := range names {
+	for _, name := range append(names, pis...) {
 		data, err := fs.ReadFile(from, name)
 		if err != nil {
 			errs = errors.Join(errs, fmt.Errorf("read theme: %w", err))
 			continue
 		}
-		t, err := Parse(filepath.Join(folder, name), data)
+		parse := Parse
+		if filepath.Ext(name) == ".json" {
+			parse = ParsePi
+		}
+		t, err := parse(filepath.Join(folder, name), data)
 		if err != nil {
 			errs = errors.Join(errs, err)
 			continue

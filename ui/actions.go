@@ -1,17 +1,20 @@
 package ui
 
 import (
-	"slices"
+	"fmt"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"piwatch/internal/control"
 	"piwatch/internal/watchdog"
-	"piwatch/themes"
 )
 
-// key handles a key: the dialog first, then the table.
+// key handles a key: the question and the dialog first, then the table.
 func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
+	if m.sure != nil {
+		return m.answer(msg.String())
+	}
 	if m.ask != nil {
 		cmd, closed := m.ask.key(msg)
 		if closed {
@@ -21,11 +24,14 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	b := m.bound(msg.String())
 	if b == nil {
+		if msg.Type == tea.KeyCtrlC {
+			return tea.Quit // whatever the user bound
+		}
 		return nil
 	}
 	m.log.fresh = false
 	if why := m.disabled(b); why != "" {
-		m.say(levelWarning, "", b.label()+": "+why)
+		m.say(levelWarning, "", keyName(b.keys[0], m.o.ASCII)+": "+why)
 		return nil
 	}
 	return b.do(m)
@@ -37,6 +43,14 @@ func (m *Model) askStart() tea.Cmd {
 }
 
 func (m *Model) askFilter() tea.Cmd {
+	if m.over == overlayHelp {
+		m.ask = &dialog{
+			title: "Search the help", hint: "words that the line must hold; empty shows all", enter: "keep",
+			input: newInput(m.helpFind), live: func(line string) { m.helpFind, m.overUp = line, 0 },
+			cancel: func() { m.helpFind = "" },
+		}
+		return nil
+	}
 	before := m.list.filter
 	m.focus = paneList
 	m.ask = &dialog{
@@ -64,8 +78,41 @@ func (m *Model) mode() tea.Cmd {
 	return m.steer(control.Set, control.SteerParams{Session: m.list.selected, Line: "mode=" + string(mode)})
 }
 
+// stop asks first when other sessions are armed too: it must be clear which one
+// is meant.
+func (m *Model) stop() tea.Cmd {
+	s := m.list.current()
+	stop := func() tea.Cmd { return m.steer(control.Stop, control.SteerParams{Session: s.id}) }
+	n := m.list.armed()
+	if n < 2 {
+		return stop()
+	}
+	m.sure = &question{text: fmt.Sprintf("Stop the watchdog of %q? %d are on; the others stay on.", s.title(), n), yes: stop}
+	return nil
+}
+
+func (m *Model) nextNeed() tea.Cmd {
+	m.list.selected, m.list.want = m.list.nextNeed(m.env.now), ""
+	return nil
+}
+
+func (m *Model) toggleEnded() tea.Cmd {
+	m.list.ended = !m.list.ended
+	return nil
+}
+
+func (m *Model) toggleRefusals() tea.Cmd {
+	m.log.refusals = !m.log.refusals
+	m.log.up = 0
+	return nil
+}
+
 func (m *Model) move(n int) tea.Cmd {
 	switch {
+	case m.over == overlayThemes:
+		m.tryTheme(m.picker.at + n)
+	case m.over == overlayReview:
+		m.review.up = max(m.review.up+n, 0)
 	case m.over == overlayHelp:
 		m.overUp = max(m.overUp+n, 0)
 	case m.over == overlayLog:
@@ -81,6 +128,10 @@ func (m *Model) move(n int) tea.Cmd {
 func (m *Model) page(n int) tea.Cmd {
 	screen := max(m.h-4, 1)
 	switch {
+	case m.over == overlayThemes:
+		m.tryTheme(m.picker.at + n*screen)
+	case m.over == overlayReview:
+		m.review.up = max(m.review.up+n*screen, 0)
 	case m.over == overlayHelp:
 		m.overUp = max(m.overUp+n*screen, 0)
 	case m.over == overlayLog:
@@ -99,7 +150,10 @@ func (m *Model) toStart() tea.Cmd {
 	} else if m.over == overlayNone {
 		m.story.toStart()
 	}
-	m.overUp = 0
+	if m.over == overlayThemes {
+		m.tryTheme(0)
+	}
+	m.overUp, m.review.up = 0, 0
 	m.log.scroll(maxLog)
 	return nil
 }
@@ -110,7 +164,10 @@ func (m *Model) toEnd() tea.Cmd {
 	} else if m.over == overlayNone {
 		m.story.toEnd()
 	}
-	m.overUp = 1 << 16 // the drawing keeps it in bounds
+	if m.over == overlayThemes {
+		m.tryTheme(len(m.themes))
+	}
+	m.overUp, m.review.up = farDown, farDown
 	m.log.scroll(-maxLog)
 	return nil
 }
@@ -122,16 +179,27 @@ func (m *Model) otherPane() tea.Cmd {
 }
 
 func (m *Model) enter() tea.Cmd {
-	if m.focus == paneList {
+	switch {
+	case m.over == overlayThemes:
+		m.over = overlayNone
+		m.say(levelInfo, "", "theme "+m.theme.Name+`; to keep it: theme = "`+m.theme.Name+`" below [screen] in the config`)
+		return nil
+	case strings.HasPrefix(m.list.selected, endedGroup):
+		return m.toggleEnded()
+	case m.focus == paneList:
 		m.focus = paneStory
 		return nil
 	}
-	m.story.toggle()
-	return nil
+	return m.readWhole(m.story.toggle())
 }
 
 func (m *Model) escape() tea.Cmd {
 	switch {
+	case m.over == overlayHelp && m.helpFind != "":
+		m.helpFind = ""
+	case m.over == overlayThemes:
+		m.setTheme(m.picker.before)
+		m.over = overlayNone
 	case m.over != overlayNone:
 		m.over = overlayNone
 	case m.list.filter != "":
@@ -142,9 +210,5 @@ func (m *Model) escape() tea.Cmd {
 	return nil
 }
 
-func (m *Model) nextTheme() tea.Cmd {
-	at := slices.IndexFunc(m.themes, func(t themes.Theme) bool { return t.Name == m.theme.Name })
-	m.setTheme(m.themes[(at+1)%len(m.themes)])
-	m.say(levelInfo, "", "theme "+m.theme.Name)
-	return nil
-}
+// farDown is below any end; the drawing keeps it in bounds.
+const farDown = 1 << 30

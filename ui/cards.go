@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -153,11 +152,4 @@ func cardFoot(e *env, c *timeline.Card, open bool) string {
 		foot = []string{"no rows of it in the file"}
 	}
 	return strings.Join(foot, " "+e.signs.dot+" ")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -13,6 +13,7 @@ type env struct {
 	styles themes.Styles
 	signs  signs
 	now    time.Time
+	still  bool // nothing moves by itself
 	// look counts the changes of theme and signs: drawings of another look are
 	// stale.
 	look int
@@ -28,6 +29,7 @@ type signs struct {
 	full, empty                      string // of the countdown bar
 	waits, failed, counting, working string
 	paused, idle, done, ended        string
+	stuck, child                     string
 	ok, bad, pending, down, dot      string
 }
 
@@ -39,6 +41,7 @@ var symbolSigns = signs{
 	full: "━", empty: "─",
 	waits: "◆", failed: "✗", counting: "◔", working: "●",
 	paused: "‖", idle: "○", done: "✓", ended: "·",
+	stuck: "◇", child: "└",
 	ok: "✓", bad: "✗", pending: "…", down: "↓", dot: "·",
 }
 
@@ -50,5 +53,6 @@ var asciiSigns = signs{
 	full: "=", empty: "-",
 	waits: "?", failed: "x", counting: "c", working: "*",
 	paused: "=", idle: "o", done: "v", ended: ".",
+	stuck: "!", child: "\\",
 	ok: "ok", bad: "x", pending: "..", down: "v", dot: "-",
 }

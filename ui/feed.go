@@ -3,8 +3,6 @@ package ui
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -19,6 +17,8 @@ type feed struct {
 	ctx context.Context
 	out chan tea.Msg
 	wg  sync.WaitGroup
+	// last is when messages were handed out; next alone uses it.
+	last time.Time
 
 	watch fileWatch
 	stop  context.CancelFunc // ends the follower of the open session
@@ -27,12 +27,12 @@ type feed struct {
 // fed are messages of the feed, in order.
 type fed []tea.Msg
 
-// crashed says that a goroutine of the feed panicked.
-type crashed struct{ err error }
-
 const (
 	feedBuffer = 256
-	fedAtOnce  = 64 // messages taken in before the next frame
+	fedAtOnce  = 1024 // messages taken in before the next frame
+	// framePause is the least time between two frames that the feed leads to.
+	framePause = 15 * time.Millisecond
+	fedEntries = 2048 // and entries of a session file
 )
 
 func newFeed(ctx context.Context) *feed {
@@ -45,23 +45,54 @@ func (f *feed) wait() {
 	f.watch.close()
 }
 
-// next waits for messages.
+// next waits for messages. What comes until the next frame is due comes with
+// them: each frame costs the same, however much has changed.
 func (f *feed) next() tea.Msg {
+	var batch fed
 	select {
 	case <-f.ctx.Done():
 		return nil
 	case msg := <-f.out:
-		batch := fed{msg}
-		for len(batch) < fedAtOnce {
-			select {
-			case msg := <-f.out:
-				batch = append(batch, msg)
-			default:
-				return batch
-			}
-		}
-		return batch
+		batch = fed{msg}
 	}
+	entries := entriesIn(batch[0])
+	due := time.NewTimer(framePause - time.Since(f.last))
+	defer due.Stop()
+	for len(batch) < fedAtOnce && entries < fedEntries {
+		select {
+		case <-f.ctx.Done():
+			return nil
+		case msg := <-f.out:
+			batch = append(batch, msg)
+			entries += entriesIn(msg)
+			continue
+		case <-due.C:
+		}
+		break
+	}
+	f.last = time.Now()
+	return batch
+}
+
+// later gives a message after a time; it ends with the feed.
+func (f *feed) later(d time.Duration, msg tea.Msg) tea.Cmd {
+	return func() tea.Msg {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-f.ctx.Done():
+			return nil
+		case <-timer.C:
+			return msg
+		}
+	}
+}
+
+func entriesIn(msg tea.Msg) int {
+	if came, ok := msg.(entriesCame); ok {
+		return len(came.entries)
+	}
+	return 0
 }
 
 func (f *feed) send(ctx context.Context, msg tea.Msg) {
@@ -75,11 +106,7 @@ func (f *feed) send(ctx context.Context, msg tea.Msg) {
 // raw: it becomes a message instead, on which the model quits.
 func (f *feed) spawn(what string, work func()) {
 	f.wg.Go(func() {
-		defer func() {
-			if r := recover(); r != nil {
-				f.send(f.ctx, crashed{fmt.Errorf("%s: panic: %v\n%s", what, r, debug.Stack())})
-			}
-		}()
+		defer caught(what, func(err error) { f.send(f.ctx, crashed{err}) })
 		work()
 	})
 }

@@ -5,23 +5,11 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
-	"time"
 
 	"piwatch/internal/pi"
 	"piwatch/internal/tail"
 	"piwatch/internal/timeline"
 )
-
-// fileInfo is what the list shows of a session file.
-type fileInfo struct {
-	Path    string
-	ModTime time.Time
-	Size    int64
-	ID, Cwd string
-	Name    string
-	Story   timeline.Story
-}
 
 // The messages about session files.
 type (
@@ -36,6 +24,9 @@ type (
 		entries []timeline.Entry
 		reset   bool
 		caught  bool // all of the file was read
+		// glimpse says that these are the last entries of the file, which come
+		// first: the others follow from the start.
+		glimpse bool
 	}
 	fileTrouble struct {
 		path string
@@ -44,13 +35,15 @@ type (
 )
 
 const (
-	// headBytes and tailBytes are read of a large session for the list.
-	headBytes = 64 << 10
-	tailBytes = 128 << 10
 	// entriesAtOnce is how many entries come to the model in one message.
 	entriesAtOnce = 256
-	// filesAtOnce is how many files come to the model in one message.
-	filesAtOnce = 32
+	// glimpseFrom is the size of a file from which on its end is read first.
+	glimpseFrom = 1 << 20
+	// largeFrom is the size of a file from which on of each text only the
+	// beginning is kept; the rest is read again when it is looked at.
+	largeFrom = 32 << 20
+	// glimpseBytes is how much of the end is read first.
+	glimpseBytes = 128 << 10
 )
 
 // fileWatch is the file system's hints, shared by all who follow files.
@@ -69,112 +62,6 @@ func (w *fileWatch) close() {
 	}
 }
 
-// watchFiles keeps the list of session files.
-func (f *feed) watchFiles(dirs []pi.Dir) {
-	roots := make([]string, len(dirs))
-	for i, d := range dirs {
-		roots[i] = d.Path
-	}
-	watcher := tail.NewDirWatcher(roots, pi.Ext, tail.Options{Watcher: f.watch.hints()})
-	f.spawn("list sessions", func() {
-		s := scanner{feed: f}
-		_ = watcher.Run(f.ctx, s.event) // it ends with ctx only
-	})
-}
-
-// scanner turns what happens in the session folders into messages.
-type scanner struct {
-	feed    *feed
-	msg     filesChanged
-	scanned bool // the first look is complete
-}
-
-func (s *scanner) event(ev tail.DirEvent) {
-	switch ev.Kind {
-	case tail.Appeared, tail.Changed:
-		info, err := readInfo(pi.Found{Path: ev.Path, Size: ev.Size, ModTime: ev.ModTime})
-		if err != nil { // gone since, or the next event brings it
-			return
-		}
-		s.msg.changed = append(s.msg.changed, info)
-	case tail.Vanished:
-		s.msg.gone = append(s.msg.gone, ev.Path)
-	case tail.Scanned:
-		s.scanned, s.msg.first = true, true
-	case tail.DirTrouble:
-		s.feed.send(s.feed.ctx, filesTrouble{ev.Path + ": " + ev.Reason})
-	case tail.DirPollingOnly:
-		s.feed.send(s.feed.ctx, filesTrouble{ev.Reason})
-	}
-	if s.scanned || len(s.msg.changed) >= filesAtOnce {
-		s.feed.send(s.feed.ctx, s.msg)
-		s.msg = filesChanged{}
-	}
-}
-
-// readInfo reads the beginning and the end of a session file. A file that is
-// small enough is read whole.
-func readInfo(found pi.Found) (fileInfo, error) {
-	info := fileInfo{Path: found.Path, ModTime: found.ModTime, Size: found.Size}
-	file, err := os.Open(found.Path)
-	if err != nil {
-		return info, err
-	}
-	defer file.Close()
-	head := make([]byte, min(found.Size, headBytes+tailBytes))
-	n, err := io.ReadFull(file, head)
-	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
-		return info, err
-	}
-	info.take(head[:n], 0, found.Size > int64(n))
-	if found.Size > int64(n) {
-		end := make([]byte, tailBytes)
-		n, err := file.ReadAt(end, found.Size-tailBytes)
-		if err != nil && err != io.EOF {
-			return info, err
-		}
-		first := info.Story.First
-		_, rest, _ := bytes.Cut(end[:n], []byte("\n")) // the first line is cut
-		info.take(rest, 1, false)
-		info.Story.First = first
-	}
-	if info.ID == "" {
-		info.ID = filepath.Base(found.Path)
-	}
-	return info, nil
-}
-
-// take reads lines into the info; those of a torn end are left out.
-func (i *fileInfo) take(data []byte, offset int64, torn bool) {
-	parser := pi.Parser{Lean: true}
-	var b timeline.Builder
-	add := func(entries []pi.Entry) {
-		for k := range entries {
-			e := &entries[k]
-			if e.Header != nil {
-				i.ID, i.Cwd = e.Header.ID, e.Header.Cwd
-			}
-			if e.SessionInfo != nil {
-				i.Name = e.SessionInfo.Name
-			}
-			b.Add(timeline.Digest(e))
-		}
-	}
-	for {
-		line, rest, found := bytes.Cut(data, []byte("\n"))
-		if !found {
-			if !torn {
-				add(parser.Finish(line, offset))
-			}
-			break
-		}
-		add(parser.Add(line, offset))
-		offset += int64(len(line)) + 1
-		data = rest
-	}
-	i.Story = b.Story()
-}
-
 // open follows a session file from its start, in the place of the one before.
 func (f *feed) open(path string) {
 	f.stop()
@@ -191,6 +78,7 @@ func (f *feed) follow(ctx context.Context, path string) {
 	follower := tail.NewFollower(path, tail.Options{Watcher: f.watch.hints()})
 	f.spawn("follow a session", func() {
 		r := reader{feed: f, ctx: ctx, path: path}
+		r.glimpse()
 		_ = follower.Run(ctx, r.event) // it ends with ctx only
 	})
 }
@@ -200,10 +88,57 @@ type reader struct {
 	feed   *feed
 	ctx    context.Context
 	path   string
+	large  bool
 	parser pi.Parser
 	batch  []timeline.Entry
 	reset  bool
 	damage int // told already
+}
+
+// glimpse reads the end of a file that is not small, so that something is seen
+// before all of it was read. What is wrong with the file is told later.
+func (r *reader) glimpse() {
+	file, err := os.Open(r.path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil || stat.Size() < glimpseFrom {
+		return
+	}
+	r.setLarge(stat.Size())
+	end := make([]byte, min(stat.Size(), glimpseBytes))
+	n, err := file.ReadAt(end, stat.Size()-int64(len(end)))
+	if err != nil && err != io.EOF {
+		return
+	}
+	parser := pi.Parser{Lean: r.large}
+	msg := entriesCame{path: r.path, glimpse: true}
+	_, rest, _ := bytes.Cut(end[:n], []byte("\n")) // the first line is cut
+	for {
+		line, after, found := bytes.Cut(rest, []byte("\n"))
+		if !found {
+			break
+		}
+		for _, e := range parser.Add(line, stat.Size()-int64(len(end)-n+len(rest))) {
+			msg.entries = append(msg.entries, r.digest(&e))
+		}
+		rest = after
+	}
+	r.feed.send(r.ctx, msg)
+}
+
+func (r *reader) setLarge(size int64) {
+	r.large = size >= largeFrom
+	r.parser.Lean = r.large
+}
+
+func (r *reader) digest(e *pi.Entry) timeline.Entry {
+	if r.large {
+		return timeline.DigestBrief(e)
+	}
+	return timeline.Digest(e)
 }
 
 func (r *reader) event(ev tail.Event) {
@@ -211,7 +146,7 @@ func (r *reader) event(ev tail.Event) {
 	case tail.Lines:
 		for _, line := range ev.Lines {
 			for _, e := range r.parser.Add(line.Data, line.Offset) {
-				r.batch = append(r.batch, timeline.Digest(&e))
+				r.batch = append(r.batch, r.digest(&e))
 			}
 			if len(r.batch) >= entriesAtOnce {
 				r.flush(false)
@@ -225,7 +160,7 @@ func (r *reader) event(ev tail.Event) {
 			r.flush(true)
 		}
 	case tail.Reset:
-		r.parser, r.batch, r.reset, r.damage = pi.Parser{}, nil, true, 0
+		r.parser, r.batch, r.reset, r.damage = pi.Parser{Lean: r.large}, nil, true, 0
 		r.flush(false)
 	case tail.Missing:
 		r.feed.send(r.ctx, fileTrouble{r.path, "the session has no file: " + ev.Reason})

@@ -72,6 +72,10 @@ func TestOverlayFrames(t *testing.T) {
 		"card":     {"tab", "home", "down", "down", "down", "down", "down", "down", "down", "down", "down", "down", "enter"},
 		"tool":     {"tab", "home", "down", "down", "down", "down", "down", "down", "enter"},
 		"disabled": {"down", "p"},
+		"review":   {"v"},
+		"themes":   {"t", "down"},
+		"sure":     {"x"},
+		"search":   {"?", "/", "pause"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var all strings.Builder

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -10,72 +9,96 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// binding is a key with all that is said of it. One table of them feeds the
-// handling, the bottom line and the help.
+// binding is an action with its keys and all that is said of it. One table of
+// them feeds the handling, the bottom line, the help, the README and what the
+// user's config may change.
 type binding struct {
+	id    string   // its name in the config
 	keys  []string // as Bubble Tea names them; the first is shown
-	show  string   // how the keys are shown; empty: the first of keys
-	name  string   // one word, for the bottom line; empty: not shown there
+	name  string   // a word or two for the bottom line; empty: not shown there
 	about string   // what it does
 	group string
-	last  bool // at the end of the bottom line, and always there
+	in    overlay // where it is bound
+	pair  bool    // shares its line in the help with the one before
+	last  bool    // at the end of the bottom line, and always there
 	do    func(*Model) tea.Cmd
 	// why says why the key does nothing now, "" when it does.
 	why func(*Model) string
-}
-
-func (b *binding) label() string {
-	if b.show != "" {
-		return b.show
-	}
-	return b.keys[0]
+	// now is the name where that depends on the state.
+	now func(*Model) string
 }
 
 // Groups of keys, as the help shows them.
 const (
-	groupWatch = "Watchdog"
-	groupMove  = "Moving"
-	groupView  = "Screen"
+	groupWatch    = "Watchdog"
+	groupExchange = "Folded exchanges"
+	groupMove     = "Moving"
+	groupText     = "Texts"
+	groupView     = "Screen"
 )
+
+var groups = []string{groupWatch, groupExchange, groupMove, groupText, groupView}
 
 const extendBy = 30 // seconds
 
-// bindings is the table of keys.
+// Where keys are bound. In the selector of themes few do something else.
+const (
+	inPanes    = overlayNone | overlayLog | overlayHelp
+	inLists    = inPanes | overlayThemes | overlayReview
+	everywhere = inLists
+)
+
+// bindings is the table of keys. What is more useful comes first in the bottom
+// line.
 func bindings() []binding {
 	return []binding{
-		{keys: []string{"s"}, name: "start", about: "start the watchdog, or change its settings while it runs", group: groupWatch, do: (*Model).askStart, why: needBridge},
-		{keys: []string{"p"}, name: "pause", about: "pause the countdown, or resume it", group: groupWatch, do: (*Model).pause, why: needWatch},
-		{keys: []string{"n"}, name: "nudge", about: "ask the agent now", group: groupWatch, do: steerKey(control.Nudge, 0, ""), why: needWatch},
-		{keys: []string{"+", "="}, name: "30s", about: "give the countdown 30 seconds more", group: groupWatch, do: steerKey(control.Extend, extendBy, ""), why: needCountdown},
-		{keys: []string{"-"}, about: "take 30 seconds off the countdown", group: groupWatch, do: steerKey(control.Extend, -extendBy, ""), why: needCountdown},
-		{keys: []string{"z"}, name: "skip", about: "skip this countdown; the next begins when the agent stops again", group: groupWatch, do: steerKey(control.Skip, 0, ""), why: needCountdown},
-		{keys: []string{"m"}, name: "mode", about: "change the mode: once ends at done or wait_user, keep goes on after your next message", group: groupWatch, do: (*Model).mode, why: needWatch},
-		{keys: []string{"x"}, name: "stop", about: "stop the watchdog", group: groupWatch, do: steerKey(control.Stop, 0, ""), why: needWatch},
+		{id: "unfold", keys: []string{"u"}, name: "unfold", now: foldName, about: "bring a folded exchange back into what the agent sees, or fold it again", group: groupExchange, in: overlayNone | overlayReview, do: (*Model).fold, why: needFold},
+		{id: "rollback", keys: []string{"R"}, name: "roll back", about: "take the exchange off the branch and off Pi's screen; it asks first", group: groupExchange, in: overlayNone | overlayReview, do: (*Model).rollback, why: needCard},
+		{id: "next_exchange", keys: []string{"]", "right", "l"}, name: "next", about: "in the review: the next exchange, the one before", group: groupExchange, in: overlayReview, do: reviewKey(1)},
+		{id: "previous_exchange", keys: []string{"[", "left", "h"}, name: "previous", group: groupExchange, in: overlayReview, pair: true, do: reviewKey(-1)},
 
-		{keys: []string{"up", "k"}, show: "↑↓ k j", about: "one up or down", group: groupMove, do: moveKey(-1)},
-		{keys: []string{"down", "j"}, group: groupMove, do: moveKey(1)},
-		{keys: []string{"pgup", "ctrl+u"}, show: "pgup pgdn", about: "a screen up or down", group: groupMove, do: pageKey(-1)},
-		{keys: []string{"pgdown", "ctrl+d", " "}, group: groupMove, do: pageKey(1)},
-		{keys: []string{"home", "g"}, show: "g G", about: "to the start or the end; at the end the timeline follows", group: groupMove, do: (*Model).toStart},
-		{keys: []string{"end", "G"}, group: groupMove, do: (*Model).toEnd},
-		{keys: []string{"tab", "shift+tab"}, show: "tab", name: "pane", about: "to the other pane", group: groupMove, do: (*Model).otherPane},
-		{keys: []string{"left", "h"}, show: "←→ h l", about: "to the sessions, to the timeline", group: groupMove, do: focusKey(paneList)},
-		{keys: []string{"right", "l"}, group: groupMove, do: focusKey(paneStory)},
-		{keys: []string{"enter"}, name: "open", about: "go into a session; open or close a card, a tool, a text", group: groupMove, do: (*Model).enter},
+		{id: "refusals", keys: []string{"f"}, name: "refusals", now: refusalsName, about: "in the log: refusals and warnings only, or all", group: groupView, in: overlayLog, do: (*Model).toggleRefusals},
 
-		{keys: []string{"/"}, name: "filter", about: "filter the sessions by name, folder or state", group: groupView, do: (*Model).askFilter},
-		{keys: []string{"L"}, name: "log", about: "what was said: replies, refusals, why nothing was sent", group: groupView, do: overlayKey(overlayLog)},
-		{keys: []string{"t"}, about: "the next theme", group: groupView, do: (*Model).nextTheme},
-		{keys: []string{"esc"}, about: "leave, clear the filter, dismiss the message", group: groupView, do: (*Model).escape},
-		{keys: []string{"?"}, name: "help", about: "this help", group: groupView, last: true, do: overlayKey(overlayHelp)},
-		{keys: []string{"q", "ctrl+c"}, name: "quit", about: "quit; what is armed stays armed", group: groupView, last: true, do: func(*Model) tea.Cmd { return tea.Quit }},
+		{id: "start", keys: []string{"s"}, name: "start", now: startName, about: "start the watchdog, or change its settings while it runs", group: groupWatch, in: inPanes, do: (*Model).askStart, why: needBridge},
+		{id: "pause", keys: []string{"p"}, name: "pause", now: pauseName, about: "pause the countdown, or resume it", group: groupWatch, in: inPanes, do: (*Model).pause, why: needWatch},
+		{id: "nudge", keys: []string{"n"}, name: "nudge", about: "ask the agent now", group: groupWatch, in: inPanes, do: steerKey(control.Nudge, 0), why: needWatch},
+		{id: "more", keys: []string{"+", "="}, name: "30s", about: "give the countdown 30 seconds more, or take them off", group: groupWatch, in: inPanes, do: steerKey(control.Extend, extendBy), why: needCountdown},
+		{id: "less", keys: []string{"-"}, group: groupWatch, in: inPanes, pair: true, do: steerKey(control.Extend, -extendBy), why: needCountdown},
+		{id: "skip", keys: []string{"z"}, name: "skip", about: "skip this countdown; the next begins when the agent stops again", group: groupWatch, in: inPanes, do: steerKey(control.Skip, 0), why: needCountdown},
+		{id: "mode", keys: []string{"m"}, name: "mode", about: "change the mode: once ends at done or wait_user, keep goes on after your next message", group: groupWatch, in: inPanes, do: (*Model).mode, why: needWatch},
+		{id: "stop", keys: []string{"x"}, name: "stop", about: "stop the watchdog; it asks first when several are on", group: groupWatch, in: inPanes, do: (*Model).stop, why: needWatch},
+
+		{id: "up", keys: []string{"up", "k"}, about: "one up or down", group: groupMove, in: inLists, do: moveKey(-1)},
+		{id: "down", keys: []string{"down", "j"}, group: groupMove, in: inLists, pair: true, do: moveKey(1)},
+		{id: "page_up", keys: []string{"pgup", "ctrl+u"}, about: "a screen up or down", group: groupMove, in: inLists, do: pageKey(-1)},
+		{id: "page_down", keys: []string{"pgdown", "ctrl+d", " "}, group: groupMove, in: inLists, pair: true, do: pageKey(1)},
+		{id: "to_start", keys: []string{"home", "g"}, about: "to the start or the end; at the end the timeline follows", group: groupMove, in: inLists, do: (*Model).toStart},
+		{id: "to_end", keys: []string{"end", "G"}, group: groupMove, in: inLists, pair: true, do: (*Model).toEnd},
+		{id: "to_sessions", keys: []string{"left", "h"}, about: "to the sessions, to the timeline", group: groupMove, in: inPanes, do: focusKey(paneList)},
+		{id: "to_timeline", keys: []string{"right", "l"}, group: groupMove, in: inPanes, pair: true, do: focusKey(paneStory)},
+		{id: "pane", keys: []string{"tab", "shift+tab"}, name: "pane", about: "to the other pane", group: groupMove, in: inPanes, do: (*Model).otherPane},
+		{id: "next_need", keys: []string{"w"}, name: "needs me", about: "to the next session that waits for you, failed, or may be stuck", group: groupMove, in: inPanes, do: (*Model).nextNeed, why: needNeed},
+		{id: "open", keys: []string{"enter"}, name: "open", now: openName, about: "go into a session; open or close a card, a tool, a text, the group of ended sessions", group: groupMove, in: overlayNone | overlayThemes, do: (*Model).enter},
+
+		{id: "review", keys: []string{"v"}, now: reviewName, about: "all folded exchanges of the session: what the agent saw before and after", group: groupExchange, in: inPanes | overlayReview, do: (*Model).toggleReview, why: needReview},
+		{id: "filter", keys: []string{"/"}, name: "filter", now: filterName, about: "filter the sessions by name, folder or state; in the help: search", group: groupView, in: overlayNone | overlayHelp, do: (*Model).askFilter},
+		{id: "log", keys: []string{"L"}, name: "log", about: "what was said: replies, refusals, why nothing was sent", group: groupView, in: inPanes, do: overlayKey(overlayLog)},
+		{id: "copy", keys: []string{"y"}, about: "copy the row to the clipboard; of a session its file's name", group: groupText, in: overlayNone | overlayReview, do: (*Model).copyRow, why: needRow},
+		{id: "pager", keys: []string{"o"}, about: "read the whole row in $PAGER", group: groupText, in: overlayNone | overlayReview, do: (*Model).readRow, why: needRow},
+		{id: "edit", keys: []string{"e"}, about: "open the session's file in $EDITOR", group: groupText, in: overlayNone | overlayReview, do: (*Model).edit, why: needFile},
+		{id: "ended", keys: []string{"."}, about: "show the ended sessions, or one line for all of them", group: groupView, in: overlayNone, do: (*Model).toggleEnded},
+		{id: "theme", keys: []string{"t"}, about: "choose a theme; it is seen at once, esc goes back", group: groupView, in: inPanes | overlayThemes, do: (*Model).pickTheme},
+		{id: "mouse", keys: []string{"M"}, about: "mouse on or off; it is off at the start, so that the terminal can select text", group: groupView, in: everywhere, do: (*Model).toggleMouse},
+		{id: "leave", keys: []string{"esc"}, now: leaveName, about: "leave, clear the filter, dismiss the message", group: groupView, in: everywhere, do: (*Model).escape},
+		{id: "help", keys: []string{"?"}, name: "help", about: "this help", group: groupView, in: inPanes | overlayReview, last: true, do: overlayKey(overlayHelp)},
+		{id: "quit", keys: []string{"q", "ctrl+c"}, name: "quit", about: "quit; what is armed stays armed", group: groupView, in: everywhere, last: true, do: func(*Model) tea.Cmd { return tea.Quit }},
 	}
 }
 
-// bound finds the binding of a key.
+// bound finds the binding of a key where the screen is now.
 func (m *Model) bound(key string) *binding {
 	for i := range m.keys {
-		if slices.Contains(m.keys[i].keys, key) {
+		if m.keys[i].in&m.over != 0 && slices.Contains(m.keys[i].keys, key) {
 			return &m.keys[i]
 		}
 	}
@@ -110,7 +133,7 @@ func needWatch(m *Model) string {
 		return why
 	}
 	if !watching(m.list.current()) {
-		return "the watchdog is off in this session; s starts it"
+		return "the watchdog is off in this session; " + m.keyOf("start") + " starts it"
 	}
 	return ""
 }
@@ -129,15 +152,79 @@ func needCountdown(m *Model) string {
 	return ""
 }
 
-func steerKey(method string, seconds int, line string) func(*Model) tea.Cmd {
+func needNeed(m *Model) string {
+	if m.list.nextNeed(m.env.now) == "" {
+		return "no other session needs you"
+	}
+	return ""
+}
+
+func reviewName(m *Model) string {
+	if m.over == overlayReview {
+		return ""
+	}
+	return "review"
+}
+
+func leaveName(m *Model) string {
+	if m.over != overlayNone {
+		return "back"
+	}
+	return ""
+}
+
+func startName(m *Model) string {
+	if s := m.list.current(); s != nil && watching(s) {
+		return "set"
+	}
+	return "start"
+}
+
+func pauseName(m *Model) string {
+	if s := m.list.current(); s != nil && watching(s) && s.live.Watch.Phase == watchdog.Paused {
+		return "resume"
+	}
+	return "pause"
+}
+
+func openName(m *Model) string {
+	r := m.story.row()
+	switch {
+	case m.over == overlayThemes:
+		return "keep"
+	case m.focus == paneStory && r != nil && m.story.open[r.Key]:
+		return "close"
+	}
+	return "open"
+}
+
+func filterName(m *Model) string {
+	if m.over == overlayHelp {
+		return "search"
+	}
+	return "filter"
+}
+
+func refusalsName(m *Model) string {
+	if m.log.refusals {
+		return "all"
+	}
+	return "refusals"
+}
+
+func steerKey(method string, seconds int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		return m.steer(method, control.SteerParams{Session: m.list.selected, Seconds: seconds, Line: line})
+		return m.steer(method, control.SteerParams{Session: m.list.selected, Seconds: seconds})
 	}
 }
 
 func moveKey(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.move(n) } }
 
 func pageKey(n int) func(*Model) tea.Cmd { return func(m *Model) tea.Cmd { return m.page(n) } }
+
+func reviewKey(n int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd { m.review.step(n); return nil }
+}
 
 func focusKey(p pane) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd { m.focus = p; return nil }
@@ -148,85 +235,7 @@ func overlayKey(o overlay) func(*Model) tea.Cmd {
 		if m.over == o {
 			o = overlayNone
 		}
-		m.over, m.overUp = o, 0
+		m.over, m.overUp, m.helpFind = o, 0, ""
 		return nil
 	}
-}
-
-// bottomKeys is the bottom line: the keys that do something now, as far as
-// there is room. Help and quit have theirs first, or it is them alone.
-func (m *Model) bottomKeys(e *env, w int, lastOnly bool) string {
-	var first, last strings.Builder
-	room := w
-	take := func(to *strings.Builder, b *binding) {
-		n := 1 + width(b.label()) + 1 + width(b.name) + 1
-		if b.name == "" || m.disabled(b) != "" || n > room {
-			return
-		}
-		room -= n
-		to.WriteString(" " + e.styles.Key.Render(b.label()) + " " + e.styles.Muted.Render(b.name) + " ")
-	}
-	if w >= roomForLast {
-		for i := range m.keys {
-			if m.keys[i].last {
-				take(&last, &m.keys[i])
-			}
-		}
-	}
-	if lastOnly {
-		return last.String()
-	}
-	for i := range m.keys {
-		if !m.keys[i].last {
-			take(&first, &m.keys[i])
-		}
-	}
-	return first.String() + last.String()
-}
-
-// roomForLast is the width from which help and quit are always shown.
-const roomForLast = 36
-
-// helpLines is the help: every key, and of those that do nothing now, why.
-func (m *Model) helpLines(e *env, w int) []string {
-	keyWidth := 10
-	var lines []string
-	for _, group := range []string{groupWatch, groupMove, groupView} {
-		lines = append(lines, " "+e.styles.TitleFocus.Render(clip(group, w-1, "")))
-		for i := range m.keys {
-			k := &m.keys[i]
-			if k.group != group || k.about == "" {
-				continue
-			}
-			lines = append(lines, m.helpLine(e, k, w, keyWidth)...)
-		}
-		lines = append(lines, "")
-	}
-	return lines
-}
-
-func (m *Model) helpLine(e *env, k *binding, w, keyWidth int) []string {
-	text := k.about
-	style := e.styles.Text
-	if why := m.disabled(k); why != "" {
-		text += " (" + why + ")"
-		style = e.styles.Muted
-	}
-	label := k.label()
-	if len(k.keys) > 1 && k.show == "" {
-		label = strings.Join(k.keys, " ")
-	}
-	if e.signs.vertical == asciiSigns.vertical {
-		label = strings.NewReplacer("↑↓", "up/dn", "←→", "lt/rt").Replace(label)
-	}
-	parts, _ := wrap(text, max(w-keyWidth-3, 8), 3)
-	lines := make([]string, len(parts))
-	for i, p := range parts {
-		before := strings.Repeat(" ", keyWidth+2)
-		if i == 0 {
-			before = "  " + e.styles.Key.Render(fit(label, keyWidth, ""))
-		}
-		lines[i] = clip(before+" "+style.Render(p), w, e.signs.more)
-	}
-	return lines
 }

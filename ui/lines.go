@@ -13,10 +13,11 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// Lines tells what the screen would show of the sessions with a bridge as plain
-// lines, until ctx ends: a line for each row of a session, each state of its
-// watchdog, each notice. It is for a place that is no terminal. Of the Options
-// it heeds Hub, Redial, ASCII and Now. The error is that of the writer.
+// Lines tells what happens in the sessions with a bridge as plain lines, until
+// ctx ends: a line for each new row of a session, each state of its watchdog,
+// each notice. What was there before is not told. It is for a place that is no
+// terminal, and for screen readers. Of the Options it heeds Hub, Redial, ASCII
+// and Now. The error is that of the writer.
 func Lines(ctx context.Context, w io.Writer, o Options) error {
 	o = o.withDefaults()
 	ctx, cancel := context.WithCancel(ctx)
@@ -55,6 +56,7 @@ type told struct {
 	status string
 	build  timeline.Builder
 	print  *timeline.Printer
+	caught bool // what was there before was read
 }
 
 func (l *teller) take(msg tea.Msg) error {
@@ -77,17 +79,28 @@ func (l *teller) take(msg tea.Msg) error {
 			return l.say(l.o.Now(), "hub", timeline.OneLine(msg.err.Error()))
 		}
 	case entriesCame:
-		if t := l.told[msg.path]; t != nil {
-			if msg.reset {
-				t.build = timeline.Builder{}
-			}
-			for _, e := range msg.entries {
-				t.build.Add(e)
-			}
-			return t.print.Print(t.build.Rows())
+		if t := l.told[msg.path]; t != nil && !msg.glimpse {
+			return t.take(msg)
 		}
 	case crashed:
 		return msg.err
+	}
+	return nil
+}
+
+// take prints the rows that are new.
+func (t *told) take(msg entriesCame) error {
+	if msg.reset {
+		t.build = timeline.Builder{}
+	}
+	for _, e := range msg.entries {
+		t.build.Add(e)
+	}
+	if t.caught {
+		return t.print.Print(t.build.Rows())
+	}
+	if t.caught = msg.caught; t.caught {
+		t.print.Skip(t.build.Rows())
 	}
 	return nil
 }
@@ -107,6 +120,7 @@ func (l *teller) session(s *control.Session) error {
 			l.feed.follow(l.feed.ctx, s.File)
 		}
 	}
+	t.print.Name = nameOf(s)
 	// The seconds of a countdown are no news: the full countdown is said once.
 	v := s.Watch
 	state := fmt.Sprint(v.Phase, v.Count, v.Why, v.Settings)
@@ -119,7 +133,19 @@ func (l *teller) session(s *control.Session) error {
 	for _, part := range kept(text, timeline.OneLine(v.Why)) {
 		line += "  " + part
 	}
-	return l.say(l.o.Now(), "state", line)
+	return l.say(l.o.Now(), "state", t.print.Name+": "+line)
+}
+
+// nameOf is what lines call a session.
+func nameOf(s *control.Session) string {
+	live := session{id: s.ID, live: s}
+	if name := timeline.OneLine(s.Name); name != "" {
+		return name
+	}
+	if folder := live.folder(); folder != "" {
+		return folder
+	}
+	return timeline.OneLine(s.ID)
 }
 
 func (l *teller) say(at time.Time, label, text string) error {

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,14 +9,16 @@ import (
 	"piwatch/internal/control"
 )
 
-// sessionList is the left pane: all sessions, those that need the user first.
+// sessionList is the left pane: all sessions, those that need the user first,
+// and below a session those that it started.
 type sessionList struct {
 	all      map[string]*session // by id
 	byPath   map[string]string   // file → id
-	shown    []*session          // sorted and filtered
+	shown    []*session          // sorted and filtered, as they are drawn
 	selected string              // id; stays when the order changes
 	want     string              // id to select as soon as it is there
 	filter   string
+	ended    bool // the ended sessions are shown one by one
 	top      int
 	loaded   bool // the first look at the folders is complete
 }
@@ -102,59 +103,14 @@ func (l *sessionList) lose() {
 	}
 }
 
-// arrange sorts and filters, and keeps the selection where it was. When the
-// selected session is gone, its neighbour is selected.
-func (l *sessionList) arrange(now time.Time) {
-	at := l.index()
-	l.shown = l.shown[:0]
-	ranks := make(map[string]need, len(l.all))
-	for _, s := range l.all {
-		rank, word := s.need(now)
-		ranks[s.id] = rank
-		if l.matches(s, word) {
-			l.shown = append(l.shown, s)
-		}
-	}
-	slices.SortFunc(l.shown, func(a, b *session) int {
-		return cmp.Or(cmp.Compare(ranks[a.id], ranks[b.id]), b.changed().Compare(a.changed()), cmp.Compare(a.id, b.id))
-	})
-	if l.want != "" && l.all[l.want] != nil {
-		l.selected, l.want = l.want, ""
-	}
-	if l.index() < 0 {
-		l.selected = ""
-		if len(l.shown) > 0 {
-			l.selected = l.shown[min(max(at, 0), len(l.shown)-1)].id
-		}
-	}
-}
-
-func (l *sessionList) matches(s *session, word string) bool {
-	if l.filter == "" {
-		return true
-	}
-	text := strings.ToLower(strings.Join([]string{s.title(), s.cwd(), word, s.id}, " "))
-	for _, part := range strings.Fields(strings.ToLower(l.filter)) {
-		if !strings.Contains(text, part) {
-			return false
-		}
-	}
-	return true
-}
-
 func (l *sessionList) index() int {
 	return slices.IndexFunc(l.shown, func(s *session) bool { return s.id == l.selected })
 }
 
 // current is the selected session; nil when there is none.
-func (l *sessionList) current() *session {
-	if l.index() < 0 {
-		return nil
-	}
-	return l.all[l.selected]
-}
+func (l *sessionList) current() *session { return l.all[l.selected] }
 
-// move moves the selection by n sessions.
+// move moves the selection by n lines.
 func (l *sessionList) move(n int) {
 	if len(l.shown) > 0 {
 		l.selected = l.shown[min(max(l.index()+n, 0), len(l.shown)-1)].id
@@ -162,11 +118,44 @@ func (l *sessionList) move(n int) {
 	}
 }
 
+// nextNeed is the next session after the selected one that needs the user; ""
+// when there is no other.
+func (l *sessionList) nextNeed(now time.Time) string {
+	at := l.index()
+	for i := range l.shown {
+		s := l.shown[(at+1+i)%len(l.shown)]
+		if s.id == l.selected || s.group > 0 {
+			continue
+		}
+		if rank, _ := s.need(now); rank <= needStuck {
+			return s.id
+		}
+	}
+	return ""
+}
+
+// armed counts the sessions whose watchdog is on.
+func (l *sessionList) armed() int {
+	n := 0
+	for _, s := range l.all {
+		if watching(s) {
+			n++
+		}
+	}
+	return n
+}
+
 const (
 	wordWidth = 8 // counting, checking
 	ageWidth  = 4
-	// folderFrom is the width of the list from which folders are shown.
-	folderFrom = 34
+	// indent is how far a session stands right of the one that started it, and
+	// deepest how many steps of that are shown.
+	indent  = 2
+	deepest = 4
+	// folderFrom is the width of the list from which a folder has room beside a
+	// long name, and folderWidth how much of it.
+	folderFrom  = 46
+	folderWidth = 12
 )
 
 // draw draws the pane, its heading included.
@@ -175,8 +164,12 @@ func (l *sessionList) draw(e *env, w, h int, focus bool) []string {
 	if focus {
 		title = e.styles.TitleFocus
 	}
-	head := fmt.Sprintf("Sessions %d", len(l.shown))
-	if len(l.shown) != len(l.all) {
+	count := 0
+	for _, s := range l.shown {
+		count += max(s.group, 1)
+	}
+	head := fmt.Sprintf("Sessions %d", count)
+	if count != len(l.all) {
 		head += fmt.Sprintf(" of %d", len(l.all))
 	}
 	if l.filter != "" {
@@ -203,6 +196,26 @@ func (l *sessionList) draw(e *env, w, h int, focus bool) []string {
 	return fill(lines, w, h, e.signs.more)
 }
 
+// summary says in one line how many sessions stand how, as many as fit.
+func (l *sessionList) summary(e *env, w int) string {
+	var count [needEnded + 1]int
+	for _, s := range l.all {
+		rank, _ := s.need(e.now)
+		count[rank]++
+	}
+	line, used := "", 0
+	for rank, n := range count {
+		sign, style := e.needLook(need(rank))
+		part := fmt.Sprintf("%s %d %s  ", sign, n, needWords[need(rank)])
+		if n == 0 || used+width(part) > w {
+			continue
+		}
+		used += width(part)
+		line += style.Render(part)
+	}
+	return line
+}
+
 func (l *sessionList) emptyText() []string {
 	switch {
 	case !l.loaded:
@@ -213,32 +226,76 @@ func (l *sessionList) emptyText() []string {
 	return []string{"No sessions yet.", "Start Pi in a project, or try", "piwatch demo"}
 }
 
+// lineOf is all that the line of a session shows.
+type lineOf struct {
+	rank                           need
+	word, name, folder, model, age string
+	group, depth                   int
+	selected                       bool
+	width, look                    int
+}
+
+// line draws a session, or takes the drawing of before when nothing of it is
+// new.
 func (l *sessionList) line(e *env, s *session, w int, selected bool) string {
 	rank, word := s.need(e.now)
-	sign, style := e.needLook(rank)
+	what := lineOf{
+		rank: rank, word: word, name: s.title(), folder: s.folder(), model: s.model(), age: age(e.now, s.changed()),
+		group: s.group, depth: s.depth, selected: selected, width: w, look: e.look,
+	}
+	if s.line == "" || s.shows != what {
+		s.shows, s.line = what, what.draw(e)
+	}
+	return s.line
+}
+
+// draw draws the state and the name, and as far as they fit beside the whole
+// name the folder, the model and the age.
+func (s *lineOf) draw(e *env) string {
+	w := s.width
+	sign, style := e.needLook(s.rank)
 	mark, text, muted := " ", e.styles.Text, e.styles.Muted
-	if rank == needEnded {
+	if s.rank == needEnded {
 		text = e.styles.Muted
 	}
-	if selected {
+	if s.selected {
 		mark = e.styles.Accent.Render(e.signs.cursor)
 		text = e.styles.Selected
 	}
-	state := style.Render(sign + " " + fit(word, wordWidth, ""))
-	rest := w - 1 - 2 - wordWidth - 1
+	if s.group > 0 { // it stands for ended sessions
+		line := strings.Repeat(" ", indent*min(s.depth, deepest)) + e.signs.closed + " " + plural(s.group, "ended session")
+		return mark + text.Render(fit(line, w-1, e.signs.more))
+	}
+	before := ""
+	if s.depth > 0 {
+		before = muted.Render(strings.Repeat(" ", indent*(min(s.depth, deepest)-1)) + e.signs.child + " ")
+	}
+	state := before + style.Render(sign+" "+fit(s.word, wordWidth, ""))
+	rest := w - 1 - width(before) - 2 - wordWidth - 1
 	if rest < 8 {
 		return mark + clip(state, w-1, "")
 	}
 	tail := ""
 	if rest > 14 {
-		tail = muted.Render(fit(" "+strings.Repeat(" ", max(ageWidth-width(age(e.now, s.changed())), 0))+age(e.now, s.changed()), ageWidth+1, ""))
+		tail = muted.Render(" " + strings.Repeat(" ", max(ageWidth-width(s.age), 0)) + s.age)
 		rest -= ageWidth + 1
 	}
-	folder := ""
-	if w >= folderFrom {
-		n := min(max(rest/3, 6), 16)
-		folder = " " + muted.Render(fit(s.folder(), n, e.signs.more))
-		rest -= n + 1
+	// The name comes first. A long one leaves a part to the folder where the
+	// list is wide; the model is for those who have room.
+	name, folder := s.name, s.folder
+	beside := 0
+	if folder != "" && width(name)+1+width(folder) <= rest {
+		beside = width(folder)
+	} else if folder != "" && w >= folderFrom {
+		beside = min(width(folder), folderWidth)
 	}
-	return mark + state + " " + text.Render(fit(s.title(), rest, e.signs.more)) + folder + tail
+	line := text.Render(fit(name, rest, e.signs.more))
+	if beside > 0 {
+		right := fit(folder, beside, e.signs.more)
+		if both := right + " " + e.signs.dot + " " + s.model; s.model != "" && width(name)+1+width(both) <= rest {
+			right = both
+		}
+		line = text.Render(fit(name, rest-width(right)-1, e.signs.more)) + " " + muted.Render(right)
+	}
+	return mark + state + " " + line + tail
 }

@@ -33,11 +33,16 @@ type messageLog struct {
 	lines []logLine
 	up    int // lines scrolled up from the end
 	fresh bool
+	count int // messages so far; the number of the newest
+	timed int // the newest whose end is ordered
+	// refusals says that only warnings and errors are shown.
+	refusals bool
 }
 
 // add takes in a message; only one that is new is shown in the bottom line.
 func (l *messageLog) add(now time.Time, level, session, text string) {
 	text = timeline.OneLine(text)
+	l.count++
 	if n := len(l.lines); n > 0 && l.lines[n-1].text == text && l.lines[n-1].session == session {
 		l.lines[n-1].time = now
 		l.fresh = true
@@ -58,6 +63,32 @@ func (l *messageLog) last() (logLine, bool) {
 	return l.lines[len(l.lines)-1], true
 }
 
+// takeNew gives the number of the newest message, once.
+func (l *messageLog) takeNew() (line int, ok bool) {
+	if !l.fresh || l.timed == l.count {
+		return 0, false
+	}
+	l.timed = l.count
+	return l.count, true
+}
+
+// dismiss takes a message out of the bottom line, if it is still there.
+func (l *messageLog) dismiss(line int) { l.fresh = l.fresh && l.count != line }
+
+// seen are the messages that are shown.
+func (l *messageLog) seen() []logLine {
+	if !l.refusals {
+		return l.lines
+	}
+	var some []logLine
+	for _, line := range l.lines {
+		if line.level == levelWarning || line.level == levelError {
+			some = append(some, line)
+		}
+	}
+	return some
+}
+
 func (l *messageLog) scroll(n int) { l.up = min(max(l.up+n, 0), max(len(l.lines)-1, 0)) }
 
 func (e *env) levelStyle(level string) lipgloss.Style {
@@ -72,14 +103,18 @@ func (e *env) levelStyle(level string) lipgloss.Style {
 
 // draw draws the log in w × h cells, the newest message last.
 func (l *messageLog) draw(e *env, w, h int) []string {
-	lines := []string{e.styles.TitleFocus.Render(clip(" Log", w, "")), ""}
-	if len(l.lines) == 0 {
+	title, all := " Log", l.seen()
+	if l.refusals {
+		title = " Log: refusals and warnings"
+	}
+	lines := []string{e.styles.TitleFocus.Render(clip(title, w, "")), ""}
+	if len(all) == 0 {
 		return fill(append(lines, " "+e.styles.Muted.Render("nothing was said yet")), w, h, "")
 	}
 	var body []string
-	end := len(l.lines) - l.up
+	end := len(all) - min(l.up, len(all)-1)
 	for i := end - 1; i >= 0 && len(body) < h-len(lines); i-- {
-		body = append(l.drawLine(e, l.lines[i], w), body...)
+		body = append(l.drawLine(e, all[i], w), body...)
 	}
 	if over := len(body) - (h - len(lines)); over > 0 {
 		body = body[over:]

@@ -22,42 +22,60 @@ const (
 )
 
 // overlay is what covers the right pane.
-type overlay int
+type overlay uint8
 
+// One bit each: a key is bound in some of them.
 const (
-	overlayNone overlay = iota
+	overlayNone overlay = 1 << iota
 	overlayHelp
 	overlayLog
+	overlayReview // it covers the whole screen
+	overlayThemes
 )
 
 // Model is the screen.
 type Model struct {
-	o       Options
-	render  *lipgloss.Renderer
-	themes  []themes.Theme
-	theme   themes.Theme
-	env     env
-	w, h    int
-	keys    []binding
-	list    sessionList
-	story   storyPane
-	log     messageLog
-	focus   pane
-	over    overlay
-	overUp  int // lines the help is scrolled down
-	ask     *dialog
-	hub     Hub // nil while there is none
-	hubWhy  string
-	ticking bool
-	crash   error
+	o      Options
+	render *lipgloss.Renderer
+	themes []themes.Theme
+	theme  themes.Theme
+	ground string // sets the colours of the background
+	env    env
+	w, h   int
+	keys   []binding
+	list   sessionList
+	story  storyPane
+	log    messageLog
+	focus  pane
+	over   overlay
+	overUp int // lines the help is scrolled down
+	review reviewPane
+	picker themePicker
+	ask    *dialog
+	sure   *question
+	alarm  alarm
+	mouse  bool
+	// helpFind is what is looked for in the help.
+	helpFind string
+	hub      Hub // nil while there is none
+	hubWhy   string
+	ticking  bool
+	crash    error
 
 	next func() tea.Msg    // waits for the feed; nil: there is none
 	open func(path string) // follows another session file; nil: none
+	// after orders a message for later.
+	after func(time.Duration, tea.Msg) tea.Cmd
 }
 
 func newModel(o Options, r *lipgloss.Renderer, all []themes.Theme, theme themes.Theme) *Model {
-	m := &Model{o: o, render: r, themes: all, keys: bindings(), list: newSessionList(o.Select)}
-	m.env.signs = symbolSigns
+	m := &Model{o: o, render: r, themes: all, list: newSessionList(o.Select), over: overlayNone, mouse: o.Mouse, after: never}
+	keys, problems := rebind(bindings(), o.Keys)
+	m.keys = keys
+	for _, p := range append(problems, o.Problems...) {
+		m.log.add(o.Now(), levelError, "", p)
+	}
+	m.env.signs, m.env.still = symbolSigns, o.Still
 	if o.ASCII {
 		m.env.signs = asciiSigns
 	}
@@ -73,16 +91,28 @@ func newModel(o Options, r *lipgloss.Renderer, all []themes.Theme, theme themes.
 
 func (m *Model) setTheme(t themes.Theme) {
 	m.theme = t
-	m.env.styles = t.Styles(m.render)
+	profile := m.render.ColorProfile()
+	few, err := themes.Pick(m.themes, themes.Default)
+	if err == nil {
+		t = t.For(profile, few)
+	}
+	m.env.styles, m.ground = t.Styles(m.render), t.Ground(profile)
 	m.env.look++
 }
 
+// never is the clock of a screen without a feed.
+func never(time.Duration, tea.Msg) tea.Cmd { return nil }
+
 // Init waits for the feed.
 func (m *Model) Init() tea.Cmd {
-	if m.next == nil {
-		return nil
+	var cmds []tea.Cmd
+	if m.next != nil {
+		cmds = append(cmds, m.next)
 	}
-	return m.next
+	if m.mouse {
+		cmds = append(cmds, tea.EnableMouseCellMotion)
+	}
+	return tea.Batch(cmds...)
 }
 
 // tick is the second that a countdown waits for.
@@ -104,6 +134,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
 	case tea.KeyMsg:
 		cmds = append(cmds, m.key(msg))
+	case tea.MouseMsg:
+		cmds = append(cmds, m.pointer(tea.MouseEvent(msg)))
 	case fed:
 		for _, one := range msg {
 			cmds = append(cmds, m.take(one))
@@ -116,7 +148,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	m.list.arrange(m.env.now)
 	m.follow()
-	cmds = append(cmds, m.tick())
+	cmds = append(cmds, m.tick(), m.dismissLater(), m.ring())
 	return m, tea.Batch(cmds...)
 }
 
@@ -143,7 +175,20 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 	case entriesCame:
 		if msg.path == m.story.path {
 			m.story.take(msg)
+			if m.over == overlayReview {
+				m.review.set(m.story.rows)
+			}
 		}
+	case stale:
+		m.log.dismiss(msg.line)
+	case wholeText:
+		if msg.path == m.story.path {
+			m.story.takeWhole(msg.key, msg.text)
+		}
+	case readIt:
+		return m.run("PAGER", "less", msg.file, msg.dir)
+	case said:
+		m.say(msg.level, "", msg.text)
 	case fileTrouble:
 		if msg.path == m.story.path {
 			m.story.trouble = timeline.OneLine(msg.why)
@@ -211,6 +256,10 @@ func (m *Model) follow() {
 		return
 	}
 	m.story.show(path)
+	m.review.set(nil)
+	if m.over == overlayReview {
+		m.over = overlayNone
+	}
 	if m.open != nil {
 		m.open(path)
 	}
@@ -220,7 +269,7 @@ func (m *Model) follow() {
 // then.
 func (m *Model) tick() tea.Cmd {
 	s := m.list.current()
-	if m.ticking || s == nil || s.view().Phase != watchdog.Counting || m.w <= 0 || m.h <= 0 {
+	if m.ticking || m.o.Still || s == nil || s.view().Phase != watchdog.Counting || m.w <= 0 || m.h <= 0 {
 		return nil
 	}
 	left := s.view().Deadline.Sub(m.env.now)
@@ -233,7 +282,26 @@ func (m *Model) tick() tea.Cmd {
 	if wait == 0 {
 		wait = time.Second
 	}
-	return tea.Tick(wait, func(time.Time) tea.Msg { return tick{} })
+	return m.after(wait, tick{})
+}
+
+// noticeTime is how long a message hides keys of the bottom line. It stays in
+// the log.
+const noticeTime = 8 * time.Second
+
+// stale says that a message was in the bottom line long enough.
+type stale struct{ line int }
+
+// said is what a command wants to be said.
+type said struct{ level, text string }
+
+// dismissLater orders the end of a message that is new in the bottom line.
+func (m *Model) dismissLater() tea.Cmd {
+	line, ok := m.log.takeNew()
+	if !ok {
+		return nil
+	}
+	return m.after(noticeTime, stale{line})
 }
 
 // steerTimeout is how long the hub may take to answer.

@@ -16,10 +16,8 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// press presses a key and gives the messages of the commands it led to. The
-// seconds of a countdown are left out: they take their time.
+// press presses a key and gives the messages of the commands it led to.
 func press(m *Model, name string) []tea.Msg {
-	m.ticking = true
 	_, cmd := m.Update(key(name))
 	return run(cmd)
 }
@@ -305,30 +303,42 @@ func TestThemesGoRound(t *testing.T) {
 	first := m.View()
 	seen := map[string]bool{first: true}
 	for range len(m.themes) - 1 {
-		send(m, key("t"), key("esc"))
+		send(m, key("t"), key("down"), key("enter"), key("esc"))
+		m.log.fresh = false
 		if seen[m.View()] {
 			t.Errorf("theme %s looks like another one", m.theme.Name)
 		}
 		seen[m.View()] = true
 	}
-	send(m, key("t"), key("esc"))
-	if m.View() != first {
-		t.Error("after the last theme comes not the first")
+	send(m, key("t"), key("home"))
+	if m.theme.Name != m.themes[0].Name {
+		t.Error("the theme under the cursor is not used at once")
+	}
+	last := m.picker.before.Name
+	send(m, key("esc"))
+	if m.theme.Name != last {
+		t.Error("esc does not bring the theme of before back")
 	}
 }
 
 func TestKeysAreBoundOnce(t *testing.T) {
-	seen := map[string]bool{}
-	for _, b := range bindings() {
+	all := bindings()
+	ids := map[string]bool{}
+	for i, b := range all {
 		for _, k := range b.keys {
-			if seen[k] {
-				t.Errorf("%q is bound twice", k)
+			for _, other := range all[:i] {
+				if other.in&b.in != 0 && slices.Contains(other.keys, k) {
+					t.Errorf("%q is bound to %s and to %s", k, other.id, b.id)
+				}
 			}
-			seen[k] = true
+			if !validKey(k) && k != " " && k != "ctrl+c" {
+				t.Errorf("%q of %s is no key that the config knows", k, b.id)
+			}
 		}
-		if b.do == nil {
-			t.Errorf("%v does nothing", b.keys)
+		if b.do == nil || b.in == 0 || b.id == "" || ids[b.id] || b.about == "" && !b.pair || b.pair && (i == 0 || all[i-1].pair) {
+			t.Errorf("%q is not right", b.id)
 		}
+		ids[b.id] = true
 	}
 }
 
@@ -352,7 +362,11 @@ func TestManySessions(t *testing.T) {
 			Story: timeline.Story{First: fmt.Sprintf("task %d", i), Standing: timeline.Stopped},
 		})
 	}
-	send(m, tea.WindowSizeMsg{Width: 80, Height: 24}, msg, key("end"))
+	send(m, tea.WindowSizeMsg{Width: 80, Height: 24}, msg)
+	if frame := m.View(); !strings.Contains(frame, "999 ended sessions") {
+		t.Errorf("the ended sessions are no line\n%s", frame)
+	}
+	send(m, key("."), key("end"))
 	if frame := m.View(); !strings.Contains(frame, "task 999") || strings.Contains(frame, "task 970 ") {
 		t.Errorf("the end of the list is\n%s", frame)
 	}

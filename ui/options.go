@@ -37,10 +37,25 @@ type Options struct {
 	// Dirs are the folders with session files.
 	Dirs []pi.Dir
 	// Theme is the name of a theme, ThemeDir a folder with themes of the user.
-	Theme, ThemeDir string
+	// PiThemeDir is that of Pi, whose theme files are read too.
+	Theme, ThemeDir, PiThemeDir string
 	// ASCII keeps all signs of the screen to ASCII, NoColor keeps it
 	// to one colour. NO_COLOR in the environment does so, too.
 	ASCII, NoColor bool
+	// Mouse turns the mouse on at the start. It is off by default: a terminal
+	// that gives its mouse away does not select text.
+	Mouse bool
+	// Still keeps the screen from moving by itself: a countdown shows when it
+	// ends, not the seconds that are left.
+	Still bool
+	// Notify says how the user is told that a session needs them.
+	Notify Notify
+	// Keys are the user's own keys; Problems are what was wrong in the config,
+	// for the log.
+	Keys     []Rebinding
+	Problems []string
+	// Getenv reads the environment; os.Getenv when nil.
+	Getenv func(string) string
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
 	// Select is the id of the session to show first.
@@ -60,7 +75,10 @@ func (o Options) withDefaults() Options {
 	if o.Out == nil {
 		o.Out = os.Stdout
 	}
-	if os.Getenv("NO_COLOR") != "" {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Getenv("NO_COLOR") != "" {
 		o.NoColor = true
 	}
 	return o

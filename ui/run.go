@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
+	"github.com/mattn/go-isatty"
 	"github.com/muesli/termenv"
 
 	"piwatch/themes"
@@ -26,9 +30,16 @@ func Run(ctx context.Context, o Options) error {
 	defer feed.wait()
 	defer cancel()
 
-	final, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(o.In), tea.WithOutput(o.Out)).Run()
-	if done, ok := final.(*Model); ok && done.crash != nil {
-		return done.crash
+	model := guarded{Model: m, feed: feed}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(o.In), tea.WithOutput(o.Out)}
+	if out, ok := o.Out.(*os.File); ok {
+		model.painter = newPainter(out)
+		feed.spawn("draw", func() { model.painter.run(ctx) })
+		options = append(options, tea.WithOutput(terminal{out, model.painter}), tea.WithFPS(1))
+	}
+	_, err = tea.NewProgram(model, options...).Run()
+	if m.crash != nil {
+		return m.crash
 	}
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
 		return nil
@@ -41,7 +52,7 @@ func Run(ctx context.Context, o Options) error {
 
 // start makes the model and what feeds it, which ends with ctx.
 func start(ctx context.Context, o Options) (*Model, *feed, error) {
-	all, themeErr := themes.Load(o.ThemeDir)
+	all, themeErr := themes.Load(o.ThemeDir, o.PiThemeDir)
 	theme, err := themes.Pick(all, o.Theme)
 	if err != nil {
 		return nil, nil, errors.Join(err, themeErr)
@@ -50,8 +61,11 @@ func start(ctx context.Context, o Options) (*Model, *feed, error) {
 	m := newModel(o, renderer(o), all, theme)
 	m.next = f.next
 	m.open = f.open
+	m.after = f.later
 	if themeErr != nil {
-		m.log.add(o.Now(), levelError, "", themeErr.Error())
+		for _, line := range strings.Split(themeErr.Error(), "\n") {
+			m.log.add(o.Now(), levelError, "", line)
+		}
 	}
 	f.watchFiles(o.Dirs)
 	f.watchHub(o.Hub, o.Redial)
@@ -61,8 +75,34 @@ func start(ctx context.Context, o Options) (*Model, *feed, error) {
 // renderer knows how many colours the terminal has.
 func renderer(o Options) *lipgloss.Renderer {
 	r := lipgloss.NewRenderer(o.Out)
-	if o.NoColor {
-		r.SetColorProfile(termenv.Ascii)
+	profile := termenv.Ascii
+	if file, ok := o.Out.(*os.File); ok && !o.NoColor && isatty.IsTerminal(file.Fd()) {
+		profile = profileOf(o.Getenv)
 	}
+	r.SetColorProfile(profile)
 	return r
+}
+
+// profileOf says how many colours a terminal has, by its environment. Terminals
+// that say nothing of colours and are known to have them get 16: xterm, screen
+// and tmux are often named so over ssh.
+func profileOf(env func(string) string) termenv.Profile {
+	term := env("TERM")
+	kind, _, _ := strings.Cut(term, "-")
+	switch strings.ToLower(env("COLORTERM")) {
+	case "truecolor", "24bit":
+		if kind == "screen" && env("TERM_PROGRAM") != "tmux" {
+			return termenv.ANSI256 // GNU screen hands the variable on, and has no more
+		}
+		return termenv.TrueColor
+	}
+	switch {
+	case term == "" || term == "dumb" || strings.HasPrefix(term, "vt") || strings.HasSuffix(term, "-m") || strings.HasSuffix(term, "-mono"):
+		return termenv.Ascii
+	case strings.HasSuffix(term, "-direct"), slices.Contains([]string{"alacritty", "contour", "foot", "ghostty", "kitty", "rio", "wezterm"}, strings.TrimPrefix(term, "xterm-")):
+		return termenv.TrueColor
+	case strings.Contains(term, "256color"):
+		return termenv.ANSI256
+	}
+	return termenv.ANSI
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -178,7 +179,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 
 func TestRunRefusesAnUnknownTheme(t *testing.T) {
 	err := Run(context.Background(), Options{Theme: "none", In: strings.NewReader(""), Out: &syncBuffer{}})
-	if err == nil || !strings.Contains(err.Error(), `no theme "none"; there are: terminal, dark, light`) {
+	if err == nil || !strings.Contains(err.Error(), `no theme "none"; there are: terminal, dark, high-contrast, light, mono`) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -232,14 +233,29 @@ func TestLines(t *testing.T) {
 			}
 		}
 	}
-	waitFor("18:30:00  state    counting  wd:23s 2/50")
-	waitFor("check    1/50 after 1m, the agent was idle: wait_user - needs a choice between zod and yup (folded)\n")
+	waitFor("18:30:00  state    web: counting  wd:23s 2/50")
+	// When all that was there before is read is not told: what comes until then
+	// is skipped too.
+	more := time.NewTicker(20 * time.Millisecond)
+	defer more.Stop()
+	for n := 0; !strings.Contains(out.String(), "18:29:00  user     web: use zod then\n"); n++ {
+		appendLine(t, path, fmt.Sprintf(`{"type":"message","id":"n%d","parentId":null,"timestamp":"2026-11-30T18:29:00Z","message":{"role":"user","content":"use zod then"}}`, n))
+		select {
+		case <-out.wake:
+		case <-more.C:
+		case <-ctx.Done():
+			t.Fatalf("what is new was not printed in\n%s", out.String())
+		}
+	}
 	one.Watch.Deadline = now.Add(time.Minute)
 	hub.pushes <- control.Push{Session: &one} // no news
 	off := one
 	off.Watch = watchdog.View{Phase: watchdog.Off, Why: "stopped by\x1b[31m hand"}
 	hub.pushes <- control.Push{Session: &off}
-	waitFor("state    off  stopped by hand\n")
+	waitFor("state    web: off  stopped by hand\n")
+	if strings.Contains(out.String(), "wait_user") {
+		t.Errorf("what was there before was told:\n%s", out.String())
+	}
 	if n := strings.Count(out.String(), "counting"); n != 1 {
 		t.Errorf("the countdown was told %d times", n)
 	}

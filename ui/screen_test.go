@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,19 @@ import (
 var now = time.Date(2026, 11, 30, 18, 30, 0, 0, time.UTC)
 
 func TestMain(m *testing.M) {
+	if folder := os.Getenv(crowdFolder); folder != "" {
+		if err := appendNotes(folder); err != nil {
+			panic(err)
+		}
+		return
+	}
+	if what := os.Getenv(seamScreen); what != "" {
+		if err := runSeamScreen(what); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	time.Local = time.UTC // rows show the local time
 	if err := os.Unsetenv("NO_COLOR"); err != nil {
 		panic(err)
@@ -33,7 +47,7 @@ func TestMain(m *testing.M) {
 
 func allThemes(t testing.TB) []themes.Theme {
 	t.Helper()
-	all, err := themes.Load("")
+	all, err := themes.Load("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +179,14 @@ func screenIn(t testing.TB, o Options, profile termenv.Profile, state string, w,
 	return m
 }
 
+func mustJSON(v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
 // send gives messages to the model and runs no command.
 func send(m *Model, messages ...tea.Msg) {
 	for _, msg := range messages {
@@ -200,7 +222,7 @@ func wantFits(t fataler, frame string, w, h int) {
 		t.Fatalf("the frame has %d lines on a screen of %d:\n%s", len(lines), h, frame)
 	}
 	for i, line := range lines {
-		if n := ansi.StringWidth(line); n > w {
+		if n := max(ansi.StringWidth(line), width(line)); n > w {
 			t.Fatalf("line %d is %d cells wide on a screen of %d: %q", i, n, w, line)
 		}
 	}

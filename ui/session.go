@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -19,6 +20,15 @@ type session struct {
 	live *control.Session
 	// lost says that the hub which told of the bridge is gone.
 	lost bool
+
+	group int // ended sessions that this line stands for; 0: it is a session
+	depth int // steps below a session that nobody started
+
+	shows lineOf // what its line shows
+	line  string // as it was drawn
+
+	children, running int       // sessions that it started, and those of them at work
+	childEnd          time.Time // when the last of them changed
 }
 
 // need says how much a session needs the user. The order is that of the list.
@@ -27,6 +37,7 @@ type need int
 const (
 	needWaits need = iota
 	needFailed
+	needStuck
 	needCounting
 	needWorking
 	needPaused
@@ -41,7 +52,7 @@ const recent = 15 * time.Minute
 
 // needWords are the words of the needs; a sign never stands alone.
 var needWords = map[need]string{
-	needWaits: "waits", needFailed: "failed", needCounting: "counting", needWorking: "working",
+	needWaits: "waits", needFailed: "failed", needStuck: "stuck?", needCounting: "counting", needWorking: "working",
 	needPaused: "paused", needIdle: "idle", needDone: "done", needEnded: "ended",
 }
 
@@ -62,8 +73,11 @@ func (s *session) story() timeline.Story {
 func (s *session) need(now time.Time) (need, string) {
 	rank := s.rank(now)
 	word := needWords[rank]
-	if rank == needPaused {
+	switch {
+	case rank == needPaused:
 		word = pausedWords[s.view().Phase]
+	case rank == needWorking && s.live != nil && s.live.Watch.Phase == watchdog.Checking:
+		word = phaseWords[watchdog.Checking]
 	}
 	return rank, word
 }
@@ -84,6 +98,8 @@ func (s *session) rank(now time.Time) need {
 		return needWaits
 	case watch.Phase == watchdog.Counting:
 		return needCounting
+	case s.waitsForEnded(now):
+		return needStuck
 	case watch.Phase == watchdog.Checking, !s.live.Facts.Idle:
 		return needWorking
 	case watch.Phase == watchdog.Typing, watch.Phase == watchdog.Paused, watch.Phase == watchdog.Interrupted:
@@ -98,6 +114,17 @@ func (s *session) rank(now time.Time) need {
 		return needWorking
 	}
 	return needIdle
+}
+
+// childGrace is how long a session may take to notice that the last one it
+// started has ended.
+const childGrace = time.Minute
+
+// waitsForEnded says that all sessions it started have ended for some time, and
+// it still works without a word.
+func (s *session) waitsForEnded(now time.Time) bool {
+	return s.live != nil && !s.live.Facts.Idle && s.children > 0 && s.running == 0 &&
+		s.file != nil && s.childEnd.After(s.changed()) && now.Sub(s.childEnd) > childGrace
 }
 
 var standingNeeds = map[timeline.Standing]need{
@@ -155,6 +182,15 @@ func (s *session) cwd() string {
 	return ""
 }
 
+// model is the model without its provider.
+func (s *session) model() string {
+	if s.live == nil {
+		return ""
+	}
+	model := timeline.OneLine(s.live.Model)
+	return model[strings.LastIndexByte(model, '/')+1:]
+}
+
 func (s *session) folder() string {
 	if cwd := s.cwd(); cwd != "" {
 		return filepath.Base(cwd)
@@ -207,6 +243,8 @@ func (e *env) needLook(n need) (string, lipgloss.Style) {
 		return g.failed, st.Error
 	case needCounting:
 		return g.counting, st.Counting
+	case needStuck:
+		return g.stuck, st.Warning
 	case needWorking:
 		return g.working, st.Working
 	case needPaused:

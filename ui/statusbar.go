@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/lipgloss"
 
@@ -12,7 +13,7 @@ import (
 
 // phaseWords are the words of the phases; a sign never stands alone.
 var phaseWords = map[watchdog.Phase]string{
-	watchdog.Off: "off", watchdog.Counting: "counting", watchdog.Working: "working", watchdog.Checking: "checking",
+	watchdog.Off: "off", watchdog.Counting: "counting", watchdog.Working: "working", watchdog.Waiting: "waiting", watchdog.Checking: "checking",
 	watchdog.Typing: "typing", watchdog.Paused: "paused", watchdog.Suspended: "suspended",
 	watchdog.Interrupted: "interrupted", watchdog.Lost: "lost",
 }
@@ -41,32 +42,40 @@ const spare = 2
 
 // statusBar is the head of the right pane: what the session is, how the
 // watchdog stands, and why.
-func statusBar(e *env, s *session, w int) []string {
+// Why takes at most n lines.
+func statusBar(e *env, s *session, w, n int) []string {
 	if s == nil {
 		return []string{e.styles.Muted.Render(clip("no session", w, e.signs.more)), "", ""}
 	}
-	return []string{titleLine(e, s, w), statusLine(e, s, w), whyLine(e, s, w)}
+	return append([]string{titleLine(e, s, w), statusLine(e, s, w)}, whyLines(e, s, w, n)...)
 }
 
-// aboutWidth is kept free for the folder beside a long title.
-const aboutWidth = 14
-
+// titleLine is the name, and beside the whole name as much of the rest as fits.
 func titleLine(e *env, s *session, w int) string {
-	about := []string{s.folder()}
-	if s.live != nil {
-		about = append(about, timeline.OneLine(s.live.Model))
-		if s.live.Pi != "" {
-			about = append(about, "Pi "+timeline.OneLine(s.live.Pi))
-		}
+	pi := ""
+	if s.live != nil && s.live.Pi != "" {
+		pi = "Pi " + timeline.OneLine(s.live.Pi)
 	}
-	right := strings.Join(kept(about...), " "+e.signs.dot+" ")
 	left := clip(s.title(), w, e.signs.more)
-	if width(left) > w-aboutWidth && w > 3*aboutWidth {
-		left = clip(s.title(), w-aboutWidth, e.signs.more)
-	}
 	line := e.styles.Strong.Render(left)
-	if gap := w - width(left) - 2; gap > 8 && right != "" {
-		line += "  " + e.styles.Muted.Render(clip(right, gap, e.signs.more))
+	if right := whole(w-width(left)-2, " "+e.signs.dot+" ", s.folder(), s.model(), pi); right != "" {
+		line += "  " + e.styles.Muted.Render(right)
+	}
+	return line
+}
+
+// whole joins as many of the parts as fit into w cells without a cut.
+func whole(w int, sep string, parts ...string) string {
+	line := ""
+	for _, part := range kept(parts...) {
+		longer := part
+		if line != "" {
+			longer = line + sep + part
+		}
+		if width(longer) > w {
+			break
+		}
+		line = longer
 	}
 	return line
 }
@@ -80,7 +89,7 @@ func statusLine(e *env, s *session, w int) string {
 		_, word = s.need(e.now)
 		word += " " + e.signs.dot + " read-only"
 	}
-	text := view.Status(e.now, e.signs.status)
+	text := e.statusText(view)
 	if view.Phase == watchdog.Off && s.live != nil {
 		word = "watchdog off"
 	}
@@ -96,7 +105,7 @@ func statusLine(e *env, s *session, w int) string {
 			settings = "once " + e.signs.dot + " " + settings
 		}
 	}
-	if n := left - width(settings) - 4; view.Phase == watchdog.Counting || view.Left > 0 {
+	if n := left - width(settings) - 4; !e.still && (view.Phase == watchdog.Counting || view.Left > 0) {
 		if n < 8 {
 			n, settings = left-2, ""
 		}
@@ -111,6 +120,35 @@ func statusLine(e *env, s *session, w int) string {
 	return line
 }
 
+// shortLine is the status and the name in one line.
+func shortLine(e *env, s *session, w int) string {
+	view := s.view()
+	rank, word := s.need(e.now)
+	sign, style := e.needLook(rank)
+	if view.Phase != watchdog.Off {
+		word, style = phaseWords[view.Phase], e.phaseStyle(view.Phase)
+	}
+	text := e.statusText(view)
+	if text == "" {
+		text = sign
+	}
+	state := clip(text+" "+word, w, "")
+	line := style.Render(state)
+	if room := w - spare - width(state) - 2; room > 3 {
+		line += "  " + e.styles.Strong.Render(clip(s.title(), room, e.signs.more))
+	}
+	return line
+}
+
+// statusText is the status text; where nothing may move it says when a
+// countdown ends instead of what is left of it.
+func (e *env) statusText(view watchdog.View) string {
+	if e.still && view.Phase == watchdog.Counting {
+		return fmt.Sprintf("%s%s %d/%d", e.signs.status.Clock, view.Deadline.Local().Format(time.TimeOnly), view.Count, view.Settings.Max)
+	}
+	return view.Status(e.now, e.signs.status)
+}
+
 // bar is the countdown: the part that is left of the timeout.
 func bar(e *env, view watchdog.View, w int) string {
 	left := view.Left
@@ -122,8 +160,9 @@ func bar(e *env, view watchdog.View, w int) string {
 	return e.styles.Bar.Render(strings.Repeat(e.signs.full, n)) + e.styles.BarEmpty.Render(strings.Repeat(e.signs.empty, w-n))
 }
 
-// whyLine says why nothing counts down, and the last decision.
-func whyLine(e *env, s *session, w int) string {
+// whyLines say why nothing counts down, and the last decision, in at most n
+// lines.
+func whyLines(e *env, s *session, w, n int) []string {
 	view := s.view()
 	why := timeline.OneLine(view.Why)
 	last := ""
@@ -133,7 +172,19 @@ func whyLine(e *env, s *session, w int) string {
 			last += ", " + timeline.OneLine(view.Note)
 		}
 	}
-	return e.styles.Muted.Render(clip(strings.Join(kept(why, last), "  "+e.signs.dot+"  "), w-spare, e.signs.more))
+	text := strings.Join(kept(why, last), "  "+e.signs.dot+"  ")
+	if n > 1 && why != "" && last != "" && width(text) > w-spare {
+		text = why + "\n" + last
+	}
+	w = max(w-spare, 1)
+	lines, all := wrap(text, w, n)
+	for i := range lines {
+		if i == len(lines)-1 && !all {
+			lines[i] = clip(lines[i], w-1, "") + e.signs.more
+		}
+		lines[i] = e.styles.Muted.Render(lines[i])
+	}
+	return lines
 }
 
 func kept(all ...string) []string {

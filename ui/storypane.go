@@ -21,7 +21,10 @@ type storyPane struct {
 	follow  bool
 	unseen  int // rows that came while not following
 	caught  bool
-	trouble string // why the file is not read
+	glimpse bool              // the rows are those of the end, until all of the file is read
+	folds   bool              // there is a card of a folded exchange
+	trouble string            // why the file is not read
+	whole   map[string]string // texts of opened rows that were cut, by key
 
 	w, h  int
 	cache map[string]drawnRow
@@ -39,11 +42,15 @@ const maxCache = 2000
 
 // show begins with another session.
 func (p *storyPane) show(path string) {
-	*p = storyPane{path: path, open: map[string]bool{}, cache: map[string]drawnRow{}, follow: true, w: p.w, h: p.h}
+	*p = storyPane{path: path, open: map[string]bool{}, whole: map[string]string{}, cache: map[string]drawnRow{}, follow: true, w: p.w, h: p.h}
 }
 
 // take takes in entries of the file.
 func (p *storyPane) take(msg entriesCame) {
+	if msg.glimpse {
+		p.takeEnd(msg.entries)
+		return
+	}
 	if msg.reset {
 		p.show(p.path)
 	}
@@ -52,12 +59,17 @@ func (p *storyPane) take(msg entriesCame) {
 	for _, e := range msg.entries {
 		p.build.Add(e)
 	}
+	if p.glimpse && !p.caught {
+		return // the rows of the end stay until there are all
+	}
+	p.glimpse = false
 	at := ""
 	if p.cursor < len(p.rows) {
 		at = p.rows[p.cursor].Key
 	}
 	before := len(p.rows)
 	p.rows = p.build.Rows()
+	p.folds = slices.ContainsFunc(p.build.Cards(), foldWas)
 	if p.follow {
 		p.toEnd()
 		return
@@ -74,6 +86,24 @@ func (p *storyPane) take(msg entriesCame) {
 	}
 }
 
+// takeEnd takes in the end of a file whose other entries follow.
+func (p *storyPane) takeEnd(entries []timeline.Entry) {
+	var end timeline.Builder
+	for _, e := range entries {
+		end.Add(e)
+	}
+	p.glimpse, p.rows = true, end.Rows()
+	p.toEnd()
+}
+
+// row is the row under the cursor; nil when there is none.
+func (p *storyPane) row() *timeline.Row {
+	if p.cursor < len(p.rows) {
+		return p.rows[p.cursor]
+	}
+	return nil
+}
+
 // lines draws a row, or takes the drawing from the cache.
 func (p *storyPane) lines(e *env, i int) []string {
 	r := p.rows[i]
@@ -88,7 +118,13 @@ func (p *storyPane) lines(e *env, i int) []string {
 	if len(p.cache) >= maxCache {
 		clear(p.cache)
 	}
-	d = drawnRow{r.Version, p.w, e.look, open, timed, spaced, rowLines(e, r, max(p.w-1, 1), open, timed)}
+	seen := r
+	if text, ok := p.whole[r.Key]; ok && open {
+		uncut := *r
+		uncut.Body, uncut.Rest = text, 0
+		seen = &uncut
+	}
+	d = drawnRow{r.Version, p.w, e.look, open, timed, spaced, rowLines(e, seen, max(p.w-1, 1), open, timed)}
 	if spaced {
 		d.lines = append([]string{""}, d.lines...)
 	}
@@ -189,15 +225,47 @@ func (p *storyPane) seen(e *env) (first, last int) {
 	return p.top, last
 }
 
-// toggle opens or closes the row under the cursor.
-func (p *storyPane) toggle() {
-	if p.cursor < len(p.rows) {
-		key := p.rows[p.cursor].Key
-		p.open[key] = !p.open[key]
-		if p.open[key] && p.cursor < len(p.rows)-1 {
-			p.follow = false
+// rowAt is the row that a line of the pane shows; -1 when there is none.
+func (p *storyPane) rowAt(e *env, line int) int {
+	if line < 0 {
+		return -1
+	}
+	for n, i := -p.skip, p.top; i < len(p.rows); i++ {
+		if n += len(p.lines(e, i)); line < n {
+			return i
 		}
 	}
+	return -1
+}
+
+// toggle opens or closes the row under the cursor. It returns the row if its
+// text was cut and has to be read.
+func (p *storyPane) toggle() *timeline.Row {
+	r := p.row()
+	if r == nil {
+		return nil
+	}
+	key := r.Key
+	p.open[key] = !p.open[key]
+	if p.open[key] && p.cursor < len(p.rows)-1 {
+		p.follow = false
+	}
+	if _, read := p.whole[key]; read || !p.open[key] || r.Rest == 0 || r.Card != nil {
+		return nil
+	}
+	return r
+}
+
+// maxWhole is how many texts are kept that were read again.
+const maxWhole = 64
+
+// takeWhole takes in the text of a row.
+func (p *storyPane) takeWhole(key, text string) {
+	if len(p.whole) >= maxWhole {
+		clear(p.whole)
+	}
+	p.whole[key] = text
+	delete(p.cache, key)
 }
 
 // settle brings the place in order after a change of size, rows or cursor:
@@ -280,6 +348,9 @@ func (p *storyPane) draw(e *env, w, h int, focus bool) []string {
 		}
 	}
 	out = fill(out, w, h, e.signs.more)
+	if p.glimpse && p.top == 0 && p.skip == 0 {
+		out[0] = fit(" "+e.styles.Muted.Render(clip("reading what came before", w-1, "")), w, "")
+	}
 	if p.unseen > 0 && !p.follow {
 		note := fmt.Sprintf(" %s %s below ", e.signs.down, plural(p.unseen, "new row"))
 		out[h-1] = fit(e.styles.Warning.Render(clip(note, w, "")), w, "")

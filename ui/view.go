@@ -7,10 +7,11 @@ import (
 // Sizes at which the layout changes.
 const (
 	twoPanesFrom  = 60 // cells wide; below, one pane at a time
-	statusLines   = 3  // of the status bar
+	statusLines   = 3  // of the status bar, at least
+	roomyFrom     = 20 // lines high; from here on the status bar may take a line more
 	oneLineBelow  = 4  // lines high; below, only the status of one session
 	listNarrowest = 36
-	listWidest    = 58
+	listWidest    = 64
 )
 
 // View draws the screen: as many lines as it is high, none wider than it is.
@@ -23,6 +24,8 @@ func (m *Model) View() string {
 	switch {
 	case m.h < oneLineBelow:
 		lines = m.viewLine(e)
+	case m.over == overlayReview:
+		lines = m.withBottom(e, m.review.draw(e, m.w, m.h-1), m.w)
 	case m.w < twoPanesFrom:
 		lines = m.viewNarrow(e)
 	default:
@@ -34,20 +37,41 @@ func (m *Model) View() string {
 	for i := range lines {
 		lines[i] = strings.TrimRight(clip(lines[i], m.w, ""), " ")
 	}
+	if m.ground != "" {
+		lines = m.paint(lines)
+	}
 	return strings.Join(lines, "\n")
 }
 
-// viewLine is for a strip of one to three lines: the status, what the session
-// is, and why.
+// reset ends the colours of a piece of text.
+const reset = "\x1b[0m"
+
+// paint puts the theme's background below all lines. What is drawn ends its own
+// colours with a reset, after which the background has to be set again.
+func (m *Model) paint(lines []string) []string {
+	for i, line := range lines {
+		gap := strings.Repeat(" ", max(m.w-width(line), 0))
+		lines[i] = m.ground + strings.ReplaceAll(line, reset, reset+m.ground) + gap + reset
+	}
+	blank := m.ground + strings.Repeat(" ", m.w) + reset
+	for len(lines) < m.h {
+		lines = append(lines, blank)
+	}
+	return lines
+}
+
+// viewLine is for a strip of one to three lines: how the session stands and
+// what it is; how all of them stand; the keys.
 func (m *Model) viewLine(e *env) []string {
-	bar := statusBar(e, m.list.current(), m.w)
-	if m.list.current() == nil {
-		return []string{bar[0]}
+	s := m.list.current()
+	if s == nil {
+		return []string{statusBar(e, nil, m.w, 1)[0], m.list.summary(e, m.w)}
 	}
-	if m.h == 1 {
-		return []string{bar[1]}
+	lines := []string{shortLine(e, s, m.w), m.list.summary(e, m.w)}
+	if m.h == oneLineBelow-1 || m.sure != nil || m.ask != nil {
+		return m.withBottom(e, lines[:min(m.h-1, len(lines))], m.w)
 	}
-	return []string{bar[0], bar[1], m.bottom(e, m.w)}
+	return lines
 }
 
 func (m *Model) viewNarrow(e *env) []string {
@@ -63,7 +87,7 @@ func (m *Model) viewNarrow(e *env) []string {
 
 func (m *Model) viewWide(e *env) []string {
 	h := m.h - 1
-	left := min(max(m.w*2/5, listNarrowest), listWidest)
+	left := m.listWidth()
 	right := m.w - left - 2
 	border := e.styles.Border.Render(e.signs.vertical)
 	a := m.list.draw(e, left, h, m.focus == paneList)
@@ -75,6 +99,9 @@ func (m *Model) viewWide(e *env) []string {
 	return m.withBottom(e, lines, m.w)
 }
 
+// listWidth is the width of the list beside the timeline.
+func (m *Model) listWidth() int { return min(max(m.w*2/5, listNarrowest), listWidest) }
+
 // right is the right pane: status bar, rule, timeline; or what covers it.
 func (m *Model) right(e *env, w, h int) []string {
 	switch m.over {
@@ -82,8 +109,17 @@ func (m *Model) right(e *env, w, h int) []string {
 		return m.drawHelp(e, w, h)
 	case overlayLog:
 		return m.log.draw(e, w, h)
+	case overlayThemes:
+		return m.picker.draw(e, m.themes, w, h)
 	}
-	head := statusBar(e, m.list.current(), w-1)
+	whys := 1
+	if h >= roomyFrom {
+		whys = 3
+	}
+	head := statusBar(e, m.list.current(), w-1, whys)
+	if strings.HasPrefix(m.list.selected, endedGroup) {
+		head[0] = e.styles.Muted.Render(clip(m.keyOf("open")+" shows the ended sessions one by one", w-1, e.signs.more))
+	}
 	for i := range head {
 		head[i] = " " + head[i]
 	}
@@ -104,10 +140,15 @@ func (m *Model) drawHelp(e *env, w, h int) []string {
 
 // withBottom adds the bottom line, or the dialog over the last lines.
 func (m *Model) withBottom(e *env, lines []string, w int) []string {
-	if m.ask == nil {
-		return append(lines, m.bottom(e, w))
+	var box []string
+	switch {
+	case m.sure != nil:
+		box = m.sure.draw(e, w)
+	case m.ask != nil:
+		box = append([]string{e.styles.BorderFocus.Render(strings.Repeat(e.signs.horizontal, w))}, m.ask.draw(e, w)...)
+	default:
+		box = []string{m.bottom(e, w)}
 	}
-	box := append([]string{e.styles.BorderFocus.Render(strings.Repeat(e.signs.horizontal, w))}, m.ask.draw(e, w)...)
 	keep := max(len(lines)+1-len(box), 0)
 	return append(lines[:min(keep, len(lines))], box...)
 }
@@ -115,12 +156,15 @@ func (m *Model) withBottom(e *env, lines []string, w int) []string {
 // bottom is the newest message, or the keys.
 func (m *Model) bottom(e *env, w int) string {
 	if line, ok := m.log.last(); ok {
-		keys := ""
-		if w >= twoPanesFrom {
-			keys = m.bottomKeys(e, w, true)
+		text := " " + strings.Join(kept(line.session, line.text), ": ") + " "
+		keys := m.bottomKeys(e, w, true)
+		if w < twoPanesFrom {
+			keys = ""
 		}
-		text := fit(" "+strings.Join(kept(line.session, line.text), ": "), w-width(keys), e.signs.more)
-		return e.levelStyle(line.level).Render(text) + keys
+		if room := w - width(text); room > width(keys) {
+			keys = m.bottomKeys(e, room, false)
+		}
+		return e.levelStyle(line.level).Render(fit(text, w-width(keys), e.signs.more)) + keys
 	}
 	if m.hub == nil && m.hubWhy != "" {
 		why := clip(" "+m.hubWhy+" ", max(w*2/3, min(w, 20)), e.signs.more)

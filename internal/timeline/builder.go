@@ -25,8 +25,9 @@ type node struct {
 	parent   int // -1 for a root
 	children []int32
 	time     time.Time
-	rows     []Row // as they are when they come; replay changes copies
+	rows     []Row // those on the branch are changed by what follows
 	event    any   // what else it does to the rows; see project.go
+	call     *Row  // of a tool's result: the row of the call that it is part of
 }
 
 // Entry is an entry of a session file, reduced to what rows need. To reduce it
@@ -44,7 +45,34 @@ func Digest(e *pi.Entry) Entry {
 	if e.Header != nil {
 		return Entry{header: true}
 	}
-	return Entry{node: digest(e), up: e.ParentID}
+	return Entry{node: digest(e, full), up: e.ParentID}
+}
+
+// DigestBrief reduces an entry of a large session further: its rows keep the
+// beginnings of their texts only, and Rest says how much more there is.
+func DigestBrief(e *pi.Entry) Entry {
+	if e.Header != nil {
+		return Entry{header: true}
+	}
+	n := digest(e, brief)
+	lost := cutBytes(e)
+	for i := range n.rows {
+		if r := &n.rows[i]; r.Rest > 0 {
+			r.Rest += lost
+			break
+		}
+	}
+	return Entry{node: n, up: e.ParentID}
+}
+
+// cutBytes is how much of the texts of a message a lean parser has cut.
+func cutBytes(e *pi.Entry) (n int) {
+	if e.Message != nil {
+		for i := range e.Message.Content {
+			n += int(e.Message.Content[i].Cut)
+		}
+	}
+	return n
 }
 
 // DigestDamage reduces a part of the file that cannot be read.
@@ -104,6 +132,12 @@ func (b *Builder) Rows() []*Row {
 	}
 	b.drawn = len(b.nodes)
 	return b.show.rows
+}
+
+// Cards are the rows among them that are cards. They are as long valid.
+func (b *Builder) Cards() []*Row {
+	b.Rows()
+	return b.show.cardRows
 }
 
 // path is the active branch, the root first.

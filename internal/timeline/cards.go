@@ -18,6 +18,7 @@ func (p *projection) newCard(n *node, c Card) *Row {
 	row := &Row{Key: n.id + ":card", Entry: n.id, Kind: CheckCard, Time: n.time, Card: &c}
 	p.open = nil
 	p.rows = append(p.rows, row)
+	p.cardRows = append(p.cardRows, row)
 	p.last = row
 	if c.ID != "" {
 		p.cards[c.ID] = row
@@ -52,7 +53,9 @@ func (p *projection) outcome(n *node, o watchdog.Outcome) {
 	p.claim(row)
 	c.Fold = foldState(o, was, p.edits)
 	row.Version++
-	p.story.outcome(*c)
+	if !o.Again { // a change by hand says nothing of where the session stands
+		p.story.outcome(*c)
+	}
 }
 
 func foldState(o watchdog.Outcome, was FoldState, edits map[string]edit) FoldState {
@@ -63,6 +66,11 @@ func foldState(o watchdog.Outcome, was FoldState, edits map[string]edit) FoldSta
 		return FoldedByBranch
 	case watchdog.FoldHook:
 		return FoldedByHook
+	case watchdog.FoldRollback:
+		return RolledBack
+	}
+	if o.Unfolded != watchdog.FoldNone {
+		return Unfolded
 	}
 	for _, id := range o.Rows {
 		if edits[id].omit {
@@ -82,7 +90,7 @@ func (p *projection) claim(card *Row) {
 	c := card.Card
 	mine := map[*Row]bool{}
 	for _, id := range c.folded {
-		for _, r := range p.home[id] {
+		for _, r := range p.home(id) {
 			if r.Kind != User {
 				mine[r] = true
 			}
@@ -179,7 +187,7 @@ func (p *projection) extDecision(n *node, ev extDecisionEvent) {
 
 // cardOf finds the card whose exchange holds an entry.
 func (p *projection) cardOf(entry string) *Row {
-	for _, r := range p.home[entry] {
+	for _, r := range p.home(entry) {
 		for _, card := range []*Row{p.open, p.last} {
 			if card != nil && slices.Contains(card.Card.Rows, r) {
 				return card

@@ -77,6 +77,73 @@ func TestCardOfARollback(t *testing.T) {
 	`)
 }
 
+// A rollback by hand leaves the whole exchange, its first outcome too, on a
+// branch below the check's record.
+func TestCardOfARollbackByHand(t *testing.T) {
+	s := newScript(t)
+	s.user("go")
+	record, ask := s.ask("c1", 1)
+	rows := append([]string{ask}, s.answer("done", "all")...)
+	s.omit(rows...)
+	done := watchdog.Outcome{Check: "c1", End: watchdog.EndAnswered, Decision: watchdog.Done, Note: "all", Tokens: 12, Fold: watchdog.FoldEdit, Rows: rows}
+	s.outcome(done)
+	s.leaf = record
+	done.Fold = watchdog.FoldRollback
+	s.outcome(done)
+	b := build(s.entries())
+	wantRows(t, b.Rows(), `
+		user: go
+		check: 1/50 after 1m, idle: done - all (rolled back)
+		  ask: Automated check.
+		  tool: watchdog_decide done -> ok 1s
+	`)
+	card := b.Rows()[1].Card
+	if !card.Folded() || card.Saved() != 12+(len("Automated check.")+len("noted")+3)/4 {
+		t.Errorf("folded %v, %d tokens saved", card.Folded(), card.Saved())
+	}
+}
+
+// What is changed by hand later says nothing of where the session stands now.
+func TestAFoldByHandDoesNotMoveTheStory(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*watchdog.Outcome)
+		want   FoldState
+	}{
+		{"unfolded edits", func(o *watchdog.Outcome) { o.Fold, o.Unfolded = "", watchdog.FoldEdit }, Unfolded},
+		{"unfolded hook", func(o *watchdog.Outcome) { o.Fold, o.Unfolded = "", watchdog.FoldHook }, Unfolded},
+		{"folded again", func(o *watchdog.Outcome) { o.Fold, o.Unfolded = watchdog.FoldHook, "" }, FoldedByHook},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScript(t)
+			s.custom(watchdog.RecordStart, watchdog.Start{By: "tui", Settings: watchdog.Defaults()})
+			_, ask := s.ask("c1", 1)
+			rows := append([]string{ask}, s.answer("wait_user", "which?")...)
+			o := watchdog.Outcome{Check: "c1", End: watchdog.EndAnswered, Decision: watchdog.WaitUser, Fold: watchdog.FoldHook, Rows: rows}
+			s.outcome(o)
+			s.user("the first")
+			s.custom(watchdog.RecordStart, watchdog.Start{By: "tui", Settings: watchdog.Defaults()})
+			b := build(s.entries())
+			before := b.Story()
+			version := b.Rows()[1].Version
+			o.Again = true
+			c.change(&o)
+			s.outcome(o)
+			all := s.entries()
+			b.Add(all[len(all)-1])
+			rowsNow := b.Rows()
+			if got := rowsNow[1].Card.Fold; got != c.want || rowsNow[1].Version == version {
+				t.Errorf("the card is %q, want %q", got, c.want)
+			}
+			after := b.Story()
+			after.Time = before.Time
+			if after != before || !after.Watched {
+				t.Errorf("the story went from %+v to %+v", before, after)
+			}
+		})
+	}
+}
+
 func TestCardsOfOtherEnds(t *testing.T) {
 	for _, c := range []struct {
 		name  string

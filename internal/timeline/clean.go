@@ -45,6 +45,11 @@ func Clean(s string) string {
 func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
 func isClean(s string) bool {
+	plain := 0 // most text is ASCII, and all of it is looked at
+	for plain < len(s) && (s[plain] >= 0x20 && s[plain] < 0x7f || s[plain] == '\n') {
+		plain++
+	}
+	s = s[plain:]
 	for i, r := range s {
 		if r == '\t' || r == '\r' || !drawable(r) {
 			return false
@@ -58,14 +63,15 @@ func isClean(s string) bool {
 
 // drawable says whether a rune may reach a terminal. U+2028 and U+2029 break
 // lines in some, zero-width and direction marks hide or turn text, and the
-// variation selectors change the width of the sign before them.
+// variation selectors change the width of the sign before them. What joins
+// emoji, or tints them, is drawn in other widths by other terminals.
 func drawable(r rune) bool {
 	switch {
 	case r == '\n':
 		return true
 	case r < 0x20, r >= 0x7f && r < 0xa0:
 		return false
-	case r == 0x061c, r >= 0x200b && r <= 0x200c, r >= 0x200e && r <= 0x200f:
+	case r == 0x00ad, r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x1f3fb && r <= 0x1f3ff:
 		return false
 	case r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f:
 		return false

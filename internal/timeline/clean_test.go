@@ -11,7 +11,8 @@ import (
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "a b\nc", "a b\nc"},
-		{"other scripts", "é 漢字 👩‍👩‍👧", "é 漢字 👩‍👩‍👧"},
+		{"other scripts", "é 漢字 नमस्ते", "é 漢字 नमस्ते"},
+		{"emoji that are joined or tinted", "👩\u200d👧 👍🏽 co\u00adop", "👩👧 👍 coop"},
 		{"tab", "a\tb", "a    b"},
 		{"newlines of other systems", "a\r\nb\rc", "a\nb\nc"},
 		{"colour", "\x1b[31;1mred\x1b[0m", "red"},

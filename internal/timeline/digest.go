@@ -3,25 +3,33 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
 
-// maxBody is how much text a row keeps, in bytes. A tool's output keeps less:
+// limits are how much text a row keeps, in bytes. A tool's output keeps less:
 // there is most of it, and it is read least.
+type limits struct{ body, output, title int }
+
+var (
+	full  = limits{maxBody, 2 << 10, maxTitle}
+	brief = limits{480, 64, 120}
+)
+
 const (
-	maxBody   = 8 << 10
-	maxOutput = 2 << 10
-	maxTitle  = 400
+	maxBody  = 8 << 10
+	maxTitle = 400
 )
 
 // digest reduces an entry to its rows and its event.
-func digest(e *pi.Entry) node {
+func digest(e *pi.Entry, keep limits) node {
 	n := node{id: e.ID, time: e.Time}
 	row := func(k Kind, title, body string) {
-		n.rows = append(n.rows, newRow(e, len(n.rows), k, title, body))
+		n.rows = append(n.rows, newRow(e, len(n.rows), k, title, body, keep))
 	}
 	switch {
 	case e.Message != nil:
@@ -53,25 +61,48 @@ func digest(e *pi.Entry) node {
 	return n
 }
 
+// whole keeps all of each text.
+var whole = limits{math.MaxInt / 4, math.MaxInt / 4, maxTitle}
+
+// Text is the whole text of a row, from the entry that it is of; ok is false
+// for another entry.
+func Text(e *pi.Entry, r *Row) (text string, ok bool) {
+	if id, _ := r.Source(); e.ID != id || e.Header != nil {
+		return "", false
+	}
+	n := digest(e, whole)
+	for i := range n.rows {
+		if own := &n.rows[i]; own.Key == r.Key || r.joined != "" && i == 0 {
+			return firstOf(own.Body, own.Title), true
+		}
+	}
+	return "", false
+}
+
 // newRow makes a row of foreign text. An empty title is the first line of the
 // body.
-func newRow(e *pi.Entry, part int, k Kind, title, body string) Row {
-	r := Row{Key: fmt.Sprintf("%s:%d", e.ID, part), Entry: e.ID, Kind: k, Time: e.Time}
-	limit := maxBody
-	if k == ToolCall || k == Thinking {
-		limit = maxOutput
+func newRow(e *pi.Entry, part int, k Kind, title, body string, keep limits) Row {
+	r := Row{Key: e.ID + ":" + strconv.Itoa(part), Entry: e.ID, Kind: k, Time: e.Time, offset: e.Offset}
+	limit := keep.body
+	switch k {
+	case ToolCall, Thinking:
+		limit = keep.output
+	case Ask: // the review shows it whole
+		limit = maxBody
 	}
 	r.Body, r.Rest = cut(strings.Trim(Clean(short(body, 2*limit)), "\n "), limit)
 	if len(body) > 2*limit {
 		r.Rest += len(body) - 2*limit
 	}
-	r.Title = OneLine(short(title, maxTitle))
+	r.Title = OneLine(short(title, keep.title))
 	if title == "" {
-		r.Title = OneLine(short(firstLine(r.Body), maxTitle))
-		if r.Title == r.Body {
+		r.Title = OneLine(short(firstLine(r.Body), keep.title))
+		if r.Title == r.Body && r.Rest == 0 {
 			r.Body = ""
 		}
 	}
+	// A part of a string keeps the whole of it in memory.
+	r.Title, r.Body = strings.Clone(r.Title), strings.Clone(r.Body)
 	return r
 }
 
@@ -160,7 +191,7 @@ func damageNode(d pi.Damage) node {
 		title += ", " + d.Detail
 	}
 	e := pi.Entry{ID: fmt.Sprintf("damage-%d-%s", d.Offset, d.Kind)}
-	return node{rows: []Row{newRow(&e, 0, Damage, title, "")}}
+	return node{rows: []Row{newRow(&e, 0, Damage, title, "", full)}}
 }
 
 func unknownTitle(e *pi.Entry) string {

@@ -57,7 +57,7 @@ func testFile(t *testing.T, path string) {
 			t.Errorf("two rows have the key %s", r.Key)
 		}
 		keys[r.Key] = true
-		if line := Line(r); line != Clean(line) || strings.Contains(line, "\n") {
+		if line := Line(r, ""); line != Clean(line) || strings.Contains(line, "\n") {
 			t.Errorf("the line %q is not clean", line)
 		}
 	}

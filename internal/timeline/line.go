@@ -22,13 +22,17 @@ const LabelWidth = 7
 // Label is the word a row begins with.
 func (k Kind) Label() string { return labels[k] }
 
-// Line is a row as one plain line, for a place without a screen.
-func Line(r *Row) string {
+// Line is a row as one plain line, for a place without a screen. The name is
+// that of the session; it may be empty.
+func Line(r *Row, name string) string {
 	at := "        "
 	if !r.Time.IsZero() {
 		at = r.Time.Local().Format(time.TimeOnly)
 	}
-	return strings.TrimRight(fmt.Sprintf("%s  %-*s  %s", at, LabelWidth, r.Kind.Label(), Sentence(r)), " ")
+	if name != "" {
+		name += ": "
+	}
+	return strings.TrimRight(fmt.Sprintf("%s  %-*s  %s%s", at, LabelWidth, r.Kind.Label(), name, Sentence(r)), " ")
 }
 
 // Sentence is what a row says, without its time and label.
@@ -63,7 +67,14 @@ func Took(d time.Duration) string {
 	case d < time.Minute:
 		return d.Round(100 * time.Millisecond).String()
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(d.Round(time.Second).String(), "0s"), "0m")
+	text := d.Round(time.Second).String() // 1h0m0s, 59m30s
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func (c *Card) sentence() string {
@@ -133,6 +144,8 @@ func (f FoldState) Words() string {
 		return "folded by branch"
 	case Unfolded:
 		return "unfolded by hand"
+	case RolledBack:
+		return "rolled back"
 	}
 	return ""
 }

@@ -9,6 +9,10 @@ import (
 // screen. A row is printed when it is complete; a card when it opens, and again
 // when it ends.
 type Printer struct {
+	// Name is the session's, at the start of what each line says; it may be
+	// empty.
+	Name string
+
 	out  io.Writer
 	said map[string]string // row key → what was printed last
 }
@@ -16,6 +20,15 @@ type Printer struct {
 // NewPrinter makes a Printer that writes to out.
 func NewPrinter(out io.Writer) *Printer {
 	return &Printer{out: out, said: map[string]string{}}
+}
+
+// Skip takes rows for printed: those that were there before.
+func (p *Printer) Skip(rows []*Row) {
+	for _, r := range rows {
+		if r.Tool == nil || r.Tool.Done {
+			p.said[r.Key] = Sentence(r)
+		}
+	}
 }
 
 // Print prints the rows that are new, and those of which there is more to say.
@@ -31,7 +44,7 @@ func (p *Printer) Print(rows []*Row) error {
 			continue
 		}
 		p.said[r.Key] = now
-		if _, err := fmt.Fprintln(p.out, Line(r)); err != nil {
+		if _, err := fmt.Fprintln(p.out, Line(r, p.Name)); err != nil {
 			return fmt.Errorf("print the timeline: %w", err)
 		}
 	}

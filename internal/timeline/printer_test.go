@@ -37,4 +37,15 @@ func TestPrinterSaysEachThingOnce(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
 	}
+
+	out.Reset()
+	p = NewPrinter(&out)
+	p.Name = "api"
+	p.Skip(b.Rows())
+	s.user("more")
+	all := s.entries()
+	b.Add(all[len(all)-1])
+	if err := p.Print(b.Rows()); err != nil || out.String() != at(9)+"  user     api: more\n" {
+		t.Errorf("after what was skipped, printed %q, %v", out.String(), err)
+	}
 }

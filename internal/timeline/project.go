@@ -46,12 +46,13 @@ type (
 type projection struct {
 	from  *Builder
 	rows  []*Row
-	cards map[string]*Row   // check id → its card
-	open  *Row              // the card whose exchange runs
-	last  *Row              // the last card
-	tools map[string]*Row   // tool call id → its row
-	home  map[string][]*Row // entry id → its rows
-	edits map[string]edit   // target → the last edit of it
+	cards map[string]*Row // check id → its card
+	// cardRows are all cards, in order.
+	cardRows []*Row
+	open     *Row            // the card whose exchange runs
+	last     *Row            // the last card
+	tools    map[string]*Row // tool call id → its row
+	edits    map[string]edit // target → the last edit of it
 
 	story Story
 }
@@ -63,7 +64,7 @@ type edit struct {
 
 func (p *projection) start(b *Builder) {
 	if p.from == nil {
-		*p = projection{from: b, cards: map[string]*Row{}, tools: map[string]*Row{}, home: map[string][]*Row{}, edits: map[string]edit{}}
+		*p = projection{from: b, cards: map[string]*Row{}, tools: map[string]*Row{}, edits: map[string]edit{}}
 	}
 }
 
@@ -118,8 +119,8 @@ func (p *projection) take(at int) {
 func (p *projection) addAll(n *node) []*Row {
 	added := make([]*Row, len(n.rows))
 	for i := range n.rows {
-		row := n.rows[i]
-		added[i] = &row
+		added[i] = &n.rows[i]
+		added[i].pristine()
 	}
 	if p.open != nil {
 		p.open.Card.Rows = append(p.open.Card.Rows, added...)
@@ -127,10 +128,26 @@ func (p *projection) addAll(n *node) []*Row {
 	} else {
 		p.rows = append(p.rows, added...)
 	}
-	if n.id != "" {
-		p.home[n.id] = append(p.home[n.id], added...)
-	}
+	n.call = nil
 	return added
+}
+
+// home are the rows that show an entry: its own, or that of the call whose
+// result it is.
+func (p *projection) home(entry string) []*Row {
+	at, ok := p.from.byID[entry]
+	if !ok {
+		return nil
+	}
+	n := &p.from.nodes[at]
+	if n.call != nil {
+		return []*Row{n.call}
+	}
+	rows := make([]*Row, len(n.rows))
+	for i := range n.rows {
+		rows[i] = &n.rows[i]
+	}
+	return rows
 }
 
 // addOutside adds the rows of a node to the timeline, also while a card is
@@ -172,8 +189,8 @@ func (p *projection) result(n *node, ev resultEvent) {
 		row.Tool = &Tool{Name: row.Title}
 	} else {
 		delete(p.tools, ev.call)
-		row.Body, row.Rest = n.rows[0].Body, n.rows[0].Rest
-		p.home[n.id] = append(p.home[n.id], row)
+		row.Body, row.Rest, row.joined, row.offset = n.rows[0].Body, n.rows[0].Rest, n.id, n.rows[0].offset
+		n.call = row
 	}
 	row.Tool.Done, row.Tool.Error = true, ev.failed
 	row.Tool.Took = took(row.Tool.from, n.time)
@@ -204,11 +221,11 @@ func took(from, to time.Time) time.Duration {
 // card, which an outcome after it says: until then it waits.
 func (p *projection) edit(n *node, ev editEvent) {
 	row := n.rows[0]
-	for _, r := range p.home[ev.target] {
+	for _, r := range p.home(ev.target) {
 		r.Hidden = ev.omit
 		r.Version++
 	}
-	row.Title = editTitle(p.home[ev.target], ev.omit)
+	row.Title = editTitle(p.home(ev.target), ev.omit)
 	if card := p.cardOf(ev.target); card != nil {
 		card.Card.Fold = NotFolded
 		if ev.omit {

@@ -51,8 +51,30 @@ type Row struct {
 	Hidden bool
 	Tool   *Tool // for ToolCall
 	Card   *Card // for CheckCard
-	// Version counts the changes of the row, from 0.
+	// Version counts the changes of the row.
 	Version int
+
+	// joined is the id of the entry that the body is of, the result of a call;
+	// empty when the body is of the row's own entry.
+	joined string
+	offset int64 // of the entry that the body is of
+}
+
+// Source is the entry that the body is of: its id, and where it is in the file.
+func (r *Row) Source() (id string, offset int64) {
+	if r.joined != "" {
+		return r.joined, r.offset
+	}
+	return r.Entry, r.offset
+}
+
+// pristine makes the row what it was when its entry came, for another replay.
+func (r *Row) pristine() {
+	if r.joined != "" {
+		r.Body, r.Rest, r.joined = "", 0, ""
+	}
+	r.Hidden, r.Tool = false, nil
+	r.Version++
 }
 
 // Tool is a tool call with its result.
@@ -80,6 +102,7 @@ const (
 	FoldedByBranch FoldState = "branch"   // on a branch that was left
 	FoldedByHook   FoldState = "hook"     // left out by a running extension only
 	Unfolded       FoldState = "unfolded" // was folded, and came back by hand
+	RolledBack     FoldState = "rollback" // on a branch that was left, and off Pi's screen too
 )
 
 // Origin says whose check a card shows.
@@ -119,3 +142,31 @@ type Card struct {
 
 // Open says that the check has not ended yet.
 func (c *Card) Open() bool { return c.End == "" }
+
+// Folded says that the agent does not see the exchange any more.
+func (c *Card) Folded() bool {
+	switch c.Fold {
+	case FoldedByEdit, FoldedByBranch, FoldedByHook, RolledBack:
+		return true
+	}
+	return false
+}
+
+// bytesPerToken is the usual length of a token in English text.
+const bytesPerToken = 4
+
+// Saved is about how many tokens each request after a fold is shorter: those
+// that the provider counted for the answers, and the other rows by their
+// length.
+func (c *Card) Saved() int {
+	bytes := 0
+	for _, r := range c.Rows {
+		switch {
+		case r.Kind == Ask && r.Body == "":
+			bytes += len(r.Title)
+		case r.Kind == Ask, r.Kind == ToolCall: // the body of a call is its result
+			bytes += len(r.Body) + r.Rest
+		}
+	}
+	return c.Tokens + (bytes+bytesPerToken-1)/bytesPerToken
+}

@@ -1,0 +1,177 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"piwatch/internal/control"
+	"piwatch/internal/timeline"
+	"piwatch/internal/watchdog"
+)
+
+// family is a screen with sessions that started others; children name their
+// parent's file.
+func family(t *testing.T, infos ...fileInfo) *Model {
+	t.Helper()
+	m := newScreen(t, Options{}, termenv.Ascii)
+	m.open = nil
+	for i := range infos {
+		infos[i].Path = "/s/" + infos[i].ID + ".jsonl"
+		infos[i].Story.First = "task of " + infos[i].ID
+		if infos[i].ModTime.IsZero() {
+			infos[i].ModTime = now.Add(-time.Minute)
+		}
+	}
+	send(m, tea.WindowSizeMsg{Width: 80, Height: 24}, filesChanged{changed: infos, first: true})
+	return m
+}
+
+func depths(m *Model) string {
+	var all []string
+	for _, s := range m.list.shown {
+		id := s.id
+		if s.group > 0 {
+			id = fmt.Sprintf("%d ended", s.group)
+		}
+		all = append(all, strings.Repeat(">", s.depth)+id)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestSessionsAreATree(t *testing.T) {
+	asks := timeline.Story{Standing: timeline.Asks}
+	works := timeline.Story{Standing: timeline.Working}
+	m := family(t,
+		fileInfo{ID: "a", Story: works},
+		fileInfo{ID: "b", Story: works, ModTime: now.Add(-2 * time.Minute)},
+		fileInfo{ID: "b1", Parent: "/s/b.jsonl", Story: works},
+		fileInfo{ID: "b2", Parent: "/s/b.jsonl", Story: asks},
+		fileInfo{ID: "b2x", Parent: "/s/b2.jsonl", Story: works},
+		fileInfo{ID: "orphan", Parent: "/s/none.jsonl", Story: works, ModTime: now.Add(-3 * time.Minute)},
+	)
+	// b comes first, since a child of it waits for the user.
+	if got, want := depths(m), "b >b2 >>b2x >b1 a orphan"; got != want {
+		t.Errorf("the tree is %s, want %s", got, want)
+	}
+	if frame := m.View(); !strings.Contains(frame, "└ ◆ waits") {
+		t.Errorf("the children are not set off\n%s", frame)
+	}
+}
+
+func TestParentsThatGoRoundInCircles(t *testing.T) {
+	m := family(t, fileInfo{ID: "a", Parent: "/s/b.jsonl"}, fileInfo{ID: "b", Parent: "/s/a.jsonl"}, fileInfo{ID: "c", Parent: "/s/c.jsonl"})
+	if len(m.list.shown) != 3 {
+		t.Errorf("the list shows %s", depths(m))
+	}
+}
+
+func TestEndedSessionsAreOneLine(t *testing.T) {
+	infos := []fileInfo{{ID: "a"}}
+	for i := range 5 {
+		infos = append(infos, fileInfo{ID: fmt.Sprint("old", i), ModTime: now.Add(-time.Duration(i+1) * time.Hour)})
+	}
+	m := family(t, infos...)
+	if got, want := depths(m), "a 5 ended"; got != want {
+		t.Errorf("the list is %s, want %s", got, want)
+	}
+	send(m, key("down"), key("enter"))
+	if got, want := depths(m), "a old0 old1 old2 old3 old4"; got != want {
+		t.Errorf("the list is %s, want %s", got, want)
+	}
+	m.list.selected = "old2"
+	send(m, key("."))
+	if got, want := depths(m), "a old2 4 ended"; got != want {
+		t.Errorf("the list is %s, want %s", got, want)
+	}
+	send(m, key("/"), key("old"))
+	if got := depths(m); strings.Contains(got, "ended") {
+		t.Errorf("the filter hides %s", got)
+	}
+	only := family(t, infos[1:]...)
+	if got := depths(only); strings.Contains(got, " ended") {
+		t.Errorf("a list of ended sessions alone is %s", got)
+	}
+}
+
+func TestFuzzy(t *testing.T) {
+	for _, c := range []struct {
+		text, word string
+		want       bool
+	}{
+		{"fix the flaky login test", "login", true}, {"fix the flaky login test", "flky", true}, {"fix the flaky login test", "lgn", true},
+		{"fix the flaky login test", "tsting", false}, {"fix the flaky login test", "xlogin", false}, {"f l a k y", "flaky", false},
+		{"größe", "grße", true}, {"", "a", false}, {"abcabd", "abd", true},
+	} {
+		if got := fuzzy(c.text, c.word); got != c.want {
+			t.Errorf("%q in %q: %v", c.word, c.text, got)
+		}
+	}
+}
+
+func TestAParentThatWaitsForEndedChildren(t *testing.T) {
+	hub := newFakeHub()
+	parent := live("p", "api", watchdog.View{Phase: watchdog.Working, Settings: settings}, control.Facts{})
+	stuck := func(childEnd time.Time, childStory timeline.Standing) string {
+		m := family(t, fileInfo{ID: "p", ModTime: now.Add(-10 * time.Minute), Story: timeline.Story{Standing: timeline.Working}},
+			fileInfo{ID: "c", Parent: "/s/p.jsonl", ModTime: childEnd, Story: timeline.Story{Standing: childStory}})
+		send(m, hubUp{hub, []control.Session{parent}})
+		_, word := m.list.all["p"].need(now)
+		return word
+	}
+	if got := stuck(now.Add(-5*time.Minute), timeline.IsDone); got != "stuck?" {
+		t.Errorf("a parent whose child ended 5 minutes ago is %s", got)
+	}
+	if got := stuck(now.Add(-10*time.Second), timeline.IsDone); got != "working" {
+		t.Errorf("a parent whose child has just ended is %s", got)
+	}
+	if got := stuck(now.Add(-5*time.Minute), timeline.Working); got != "working" {
+		t.Errorf("a parent whose child works is %s", got)
+	}
+	if got := stuck(now.Add(-12*time.Minute), timeline.IsDone); got != "working" {
+		t.Errorf("a parent that went on after its child ended is %s", got)
+	}
+}
+
+func TestTheNextSessionThatNeedsMe(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	var went []string
+	for range 3 {
+		send(m, key("w"))
+		went = append(went, m.list.selected)
+	}
+	if want := []string{"bbbb-2", "cccc-3", "bbbb-2"}; !slices.Equal(went, want) {
+		t.Errorf("it went to %v, want %v", went, want)
+	}
+}
+
+// A crowd on a small screen shows who needs the user first.
+func TestFifteenSessionsOnASmallScreen(t *testing.T) {
+	hub := newFakeHub()
+	m := newScreen(t, Options{Redial: hub.dial}, termenv.Ascii)
+	m.open = nil
+	var all []control.Session
+	for i := range 15 {
+		one := live(fmt.Sprintf("s%02d", i), "api", watchdog.View{Phase: watchdog.Working, Settings: settings}, control.Facts{})
+		one.Name = fmt.Sprint("agent number ", i)
+		if i == 11 {
+			one.Watch, one.Facts = watchdog.View{Phase: watchdog.Suspended, Settings: settings, Last: watchdog.WaitUser}, control.Facts{Idle: true}
+		}
+		all = append(all, one)
+	}
+	send(m, tea.WindowSizeMsg{Width: 80, Height: 24}, hubUp{hub, all})
+	lines := strings.Split(m.View(), "\n")
+	if !strings.Contains(lines[1], "waits    agent number 11") {
+		t.Errorf("the first line is %q", lines[1])
+	}
+	for i := range 15 {
+		if !strings.Contains(m.View(), fmt.Sprint("agent number ", i)) {
+			t.Errorf("agent %d is cut or not there", i)
+		}
+	}
+}
