@@ -601,7 +601,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const decision = String(params.decision ?? "");
 		const note = clean(String(params.note ?? ""));
 		const reply = await channel
-			.request("decide", { call: callId, check: open?.id ?? "", decision, note })
+			.request("decide", { call: callId, check: check?.id ?? "", decision, note })
 			.catch(() => ({ text: welcome.texts?.gone ?? "piwatch is gone.", accepted: false, terminate: true }));
 		listen();
 		if (reply.accepted && open && check === open && !open.void) open.answer ??= { decision, note };

@@ -66,11 +66,8 @@ func received(m moment, method string) moment {
 // receipt returns what waits for the bridge's answer to the hub's next request.
 func (p *play) receipt(method string) (wait func()) {
 	held := p.wire.hold("the receipt of "+method, func(l wireLine) bool { return !l.fromHub && l.answer && l.method == method })
-	return func() {
-		p.t.Helper()
-		held.WaitReached()
-		held.Release()
-	}
+	held.Release() // it is only seen
+	return held.WaitReached
 }
 
 // between is a moment in which Pi is held in one of its events, after a check

@@ -36,6 +36,7 @@ func answered(m moment, whole bool) string {
 func voidBySession(s *stage) {
 	s.rpc.NewSession()
 	s.h.Provider.Enqueue(Text("Elsewhere."))
+	s.rpc.Pass()
 	s.rpc.Turn("elsewhere")
 	elsewhere := s.rpc.SessionFile()
 	leaves := []struct {

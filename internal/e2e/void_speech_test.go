@@ -93,7 +93,7 @@ func checkAfterSteer(s *stage) {
 			p.h.Provider.Enqueue(voidAnswers[:2]...)
 			p.h.Provider.Enqueue(decision(watchdog.Done, "all"))
 			way.say(p).Must()
-			p.set("timeout=0")
+			p.begin(control.Set, "timeout=0")()
 			gate.Release()
 			p.wait("off", is(watchdog.Off, 1))
 			wantLines(p.t, "outcomes", outcomes(p.h, p.file), "answered: continue: late", "answered: done: all")
@@ -147,11 +147,12 @@ func voidWork(s *stage) {
 	// The check itself is due: it is not asked.
 	s.run("prompt when the check is due", func(p *play) {
 		check := p.wire.hold("the check", func(l wireLine) bool { return l.fromHub && l.method == "check" })
-		p.steer(control.Nudge)
+		nudged := p.begin(control.Nudge, "")
 		check.WaitReached()
 		p.h.Provider.Enqueue(voidAnswers...)
 		p.rpc.Prompt(voidSaid)
 		check.Release()
+		nudged()
 		p.over(end{"", watchdog.Counting, 0, 0})
 	})
 }

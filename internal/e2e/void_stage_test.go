@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -210,20 +211,25 @@ func (p *play) ask(answers ...Reply) {
 // steer does what a client of the hub can do.
 func (p *play) steer(method string) {
 	p.t.Helper()
-	p.ordered(method, control.SteerParams{Session: p.id})
+	p.begin(method, "")()
 }
 
-// set changes settings of the running watchdog.
-func (p *play) set(line string) {
-	p.t.Helper()
-	p.ordered(control.Set, control.SteerParams{Session: p.id, Line: line})
-}
-
-func (p *play) ordered(method string, params control.SteerParams) {
-	p.t.Helper()
-	reply, err := p.client.Steer(context.Background(), method, params)
-	if err != nil || reply.Level == "error" {
-		p.h.Fatalf("%s: %v %s", method, err, reply.Text)
+// begin is steer up to the moment when the hub has the request, whose answer may
+// wait for the bridge; the result waits for it.
+func (p *play) begin(method, line string) (wait func()) {
+	answer := make(chan error, 1)
+	go func() {
+		reply, err := p.client.Steer(context.Background(), method, control.SteerParams{Session: p.id, Line: line})
+		if err == nil && reply.Level == "error" {
+			err = errors.New(reply.Text)
+		}
+		answer <- err
+	}()
+	return func() {
+		p.t.Helper()
+		if err := <-answer; err != nil {
+			p.h.Fatalf("%s: %v", method, err)
+		}
 	}
 }
 

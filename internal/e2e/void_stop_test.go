@@ -52,11 +52,12 @@ func voidByStop(s *stage) {
 	s.run("stop that is told late", func(p *play) {
 		release := beforeAnswer.reach(p)
 		void := p.wire.hold("void", func(l wireLine) bool { return l.fromHub && l.method == "void" })
-		p.steer(control.Stop)
+		stopped := p.begin(control.Stop, "")
 		void.WaitReached()
 		release()
 		p.closed()
 		void.Release()
+		stopped()
 		p.idle()
 		p.tell()
 		p.over(end{"void: it was ended before it was answered", watchdog.Off, 0, 1})
