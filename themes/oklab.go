@@ -24,19 +24,12 @@ func (c rgb) inGamut() bool {
 	return true
 }
 
-// encode and decode are the transfer function of sRGB.
+// encode is the transfer function of sRGB.
 func encode(v float64) float64 {
 	if v <= 0.0031308 {
 		return 12.92 * v
 	}
 	return 1.055*math.Pow(v, 1/2.4) - 0.055
-}
-
-func decode(v float64) float64 {
-	if v <= 0.04045 {
-		return v / 12.92
-	}
-	return math.Pow((v+0.055)/1.055, 2.4)
 }
 
 // oklab is Björn Ottosson's colour space: lightness 0..1 and two axes.
@@ -88,33 +81,4 @@ func okhsl(h, s, l float64) rgb {
 	const k3 = (1 + k1) / (1 + k2)
 	ok := (l*l + k1*l) / (k3 * (l + k2))
 	return oklch(ok, s*maxChroma(ok, h), h)
-}
-
-// luminance is the relative luminance of WCAG 2.
-func (c rgb) luminance() float64 { return 0.2126*c.r + 0.7152*c.g + 0.0722*c.b }
-
-// Contrast is the contrast of two colours by WCAG 2, from 1 to 21; ok is false
-// when one of them is not "#rrggbb": the terminal decides what the others are.
-func Contrast(a, b Colour) (ratio float64, ok bool) {
-	x, okA := parseHex(a)
-	y, okB := parseHex(b)
-	if !okA || !okB {
-		return 0, false
-	}
-	high, low := x.luminance(), y.luminance()
-	if high < low {
-		high, low = low, high
-	}
-	return (high + 0.05) / (low + 0.05), true
-}
-
-func parseHex(c Colour) (rgb, bool) {
-	var r, g, b int
-	if !hexColour.MatchString(string(c)) {
-		return rgb{}, false
-	}
-	if _, err := fmt.Sscanf(string(c), "#%02x%02x%02x", &r, &g, &b); err != nil {
-		return rgb{}, false
-	}
-	return rgb{decode(float64(r) / 255), decode(float64(g) / 255), decode(float64(b) / 255)}, true
 }

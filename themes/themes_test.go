@@ -159,7 +159,7 @@ func TestContrast(t *testing.T) {
 			} else if slices.Contains(noText, f.key) {
 				continue
 			}
-			if ratio, ok := Contrast(colour, on); !ok || ratio < least {
+			if ratio, ok := contrast(colour, on); !ok || ratio < least {
 				t.Errorf("%s: %s is %s on %s: %.2f:1", theme.Name, f.key, colour, on, ratio)
 			}
 		}
@@ -174,11 +174,11 @@ func TestContrastOfKnownColours(t *testing.T) {
 		a, b Colour
 		want float64
 	}{{"#000000", "#ffffff", 21}, {"#ffffff", "#000000", 21}, {"#777777", "#ffffff", 4.48}, {"#0000ff", "#ffffff", 8.59}} {
-		if got, ok := Contrast(c.a, c.b); !ok || math.Abs(got-c.want) > 0.01 {
+		if got, ok := contrast(c.a, c.b); !ok || math.Abs(got-c.want) > 0.01 {
 			t.Errorf("%s on %s is %.2f:1, want %.2f", c.a, c.b, got, c.want)
 		}
 	}
-	if _, ok := Contrast("", "#ffffff"); ok {
+	if _, ok := contrast("", "#ffffff"); ok {
 		t.Error("the contrast of the terminal's own colour is known")
 	}
 }
@@ -305,4 +305,41 @@ func TestFewColoursFallBack(t *testing.T) {
 	if got := own.For(termenv.ANSI, dark); got != own {
 		t.Error("a theme of 16 colours is changed where there are 16")
 	}
+}
+
+// luminance is the relative luminance of WCAG 2.
+func (c rgb) luminance() float64 { return 0.2126*c.r + 0.7152*c.g + 0.0722*c.b }
+
+// contrast is the contrast of two colours by WCAG 2, from 1 to 21; ok is false
+// when one of them is not "#rrggbb": the terminal decides what the others are.
+func contrast(a, b Colour) (ratio float64, ok bool) {
+	x, okA := parseHex(a)
+	y, okB := parseHex(b)
+	if !okA || !okB {
+		return 0, false
+	}
+	high, low := x.luminance(), y.luminance()
+	if high < low {
+		high, low = low, high
+	}
+	return (high + 0.05) / (low + 0.05), true
+}
+
+func parseHex(c Colour) (rgb, bool) {
+	var r, g, b int
+	if !hexColour.MatchString(string(c)) {
+		return rgb{}, false
+	}
+	if _, err := fmt.Sscanf(string(c), "#%02x%02x%02x", &r, &g, &b); err != nil {
+		return rgb{}, false
+	}
+	return rgb{decode(float64(r) / 255), decode(float64(g) / 255), decode(float64(b) / 255)}, true
+}
+
+// decode takes the transfer function of sRGB off.
+func decode(v float64) float64 {
+	if v <= 0.04045 {
+		return v / 12.92
+	}
+	return math.Pow((v+0.055)/1.055, 2.4)
 }

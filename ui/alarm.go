@@ -13,16 +13,13 @@ import (
 // Notify is a way to tell the user that a session needs them.
 type Notify string
 
-// The ways to tell.
+// The ways to tell. The zero value is the bell.
 const (
 	NotifyBell   Notify = "bell"   // the terminal's bell
 	NotifyOSC9   Notify = "osc9"   // a notification of the terminal, as iTerm2 and Windows Terminal know it
 	NotifyOSC777 Notify = "osc777" // a notification of the terminal, as urxvt, foot and WezTerm know it
 	NotifyNone   Notify = "none"
 )
-
-// Notifies are all ways to tell; the first is the default.
-var Notifies = []Notify{NotifyBell, NotifyOSC9, NotifyOSC777, NotifyNone}
 
 // alarmPause is the shortest time between two notifications.
 const alarmPause = 2 * time.Second

@@ -187,3 +187,31 @@ func TestStopAsksWhenSeveralAreOn(t *testing.T) {
 	press(m, "y")
 	wantAsked(t, hub, steered{control.Stop, control.SteerParams{}})
 }
+
+// Without context edits an unfold moves the branch: the card is another row,
+// with as many changes as the one before.
+func TestAnUnfoldThatMovesTheBranchIsDrawn(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "suspended", 120, 40)
+	path := m.story.path
+	entry := func(e pi.Entry) entriesCame {
+		return entriesCame{path: path, entries: []timeline.Entry{timeline.Digest(&e)}}
+	}
+	record := func(id, parent, kind string, data any) entriesCame {
+		return entry(pi.Entry{ID: id, ParentID: parent, Custom: &pi.Custom{CustomType: kind, Data: mustJSON(data)}})
+	}
+	ended := watchdog.Outcome{Check: "k", End: watchdog.EndAnswered, Decision: watchdog.Done, Fold: watchdog.FoldBranch, Rows: []string{"ask"}}
+	undone := ended
+	undone.Fold, undone.Unfolded, undone.Again = watchdog.FoldNone, watchdog.FoldBranch, true
+	last := m.story.rows[len(m.story.rows)-1].Entry
+	send(m,
+		record("rec", last, watchdog.RecordCheck, watchdog.Check{ID: "k", N: 9, Max: 50}),
+		entry(pi.Entry{ID: "ask", ParentID: "rec", CustomMessage: &pi.CustomMessage{CustomType: watchdog.MessageCheck, Details: mustJSON(watchdog.MessageDetails{Check: "k"})}}),
+		record("out", "rec", watchdog.RecordOutcome, ended))
+	if !strings.Contains(m.View(), "folded by branch") {
+		t.Fatalf("the fold is not drawn\n%s", m.View())
+	}
+	send(m, record("again", "ask", watchdog.RecordOutcome, undone))
+	if frame := m.View(); strings.Contains(frame, "folded by branch") || !strings.Contains(frame, "unfolded by hand") {
+		t.Errorf("the unfold is not drawn\n%s", frame)
+	}
+}

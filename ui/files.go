@@ -77,8 +77,11 @@ func (f *feed) open(path string) {
 func (f *feed) follow(ctx context.Context, path string) {
 	follower := tail.NewFollower(path, tail.Options{Watcher: f.watch.hints()})
 	f.spawn("follow a session", func() {
-		r := reader{feed: f, ctx: ctx, path: path}
+		r := reader{feed: f, ctx: ctx, path: path, out: make(chan parsed, 4)}
 		r.glimpse()
+		large := r.large
+		f.spawn("digest a session", func() { r.digestAll(large) })
+		defer close(r.out)
 		_ = follower.Run(ctx, r.event) // it ends with ctx only
 	})
 }
@@ -90,9 +93,18 @@ type reader struct {
 	path   string
 	large  bool
 	parser pi.Parser
-	batch  []timeline.Entry
-	reset  bool
+	batch  parsed
 	damage int // told already
+	out    chan parsed
+}
+
+// parsed is a part of a file on its way: to parse the next part and to digest
+// this one is work for two.
+type parsed struct {
+	entries []pi.Entry
+	damage  []pi.Damage
+	reset   bool
+	caught  bool
 }
 
 // glimpse reads the end of a file that is not small, so that something is seen
@@ -122,7 +134,7 @@ func (r *reader) glimpse() {
 			break
 		}
 		for _, e := range parser.Add(line, stat.Size()-int64(len(end)-n+len(rest))) {
-			msg.entries = append(msg.entries, r.digest(&e))
+			msg.entries = append(msg.entries, digestFor(r.large)(&e))
 		}
 		rest = after
 	}
@@ -134,33 +146,46 @@ func (r *reader) setLarge(size int64) {
 	r.parser.Lean = r.large
 }
 
-func (r *reader) digest(e *pi.Entry) timeline.Entry {
-	if r.large {
-		return timeline.DigestBrief(e)
+// digestFor is how entries are digested: those of a large file further.
+func digestFor(large bool) func(*pi.Entry) timeline.Entry {
+	if large {
+		return timeline.DigestBrief
 	}
-	return timeline.Digest(e)
+	return timeline.Digest
+}
+
+// digestAll sends what was parsed.
+func (r *reader) digestAll(large bool) {
+	digest := digestFor(large)
+	for part := range r.out {
+		msg := entriesCame{path: r.path, reset: part.reset, caught: part.caught, entries: make([]timeline.Entry, 0, len(part.entries)+len(part.damage))}
+		for i := range part.entries {
+			msg.entries = append(msg.entries, digest(&part.entries[i]))
+		}
+		for _, d := range part.damage {
+			msg.entries = append(msg.entries, timeline.DigestDamage(d))
+		}
+		r.feed.send(r.ctx, msg)
+	}
 }
 
 func (r *reader) event(ev tail.Event) {
 	switch ev.Kind {
 	case tail.Lines:
 		for _, line := range ev.Lines {
-			for _, e := range r.parser.Add(line.Data, line.Offset) {
-				r.batch = append(r.batch, r.digest(&e))
-			}
-			if len(r.batch) >= entriesAtOnce {
+			r.batch.entries = append(r.batch.entries, r.parser.Add(line.Data, line.Offset)...)
+			if len(r.batch.entries) >= entriesAtOnce {
 				r.flush(false)
 			}
 		}
 		list := r.parser.Damage().List
-		for ; r.damage < len(list); r.damage++ {
-			r.batch = append(r.batch, timeline.DigestDamage(list[r.damage]))
-		}
+		r.batch.damage = append(r.batch.damage, list[r.damage:]...)
+		r.damage = len(list)
 		if !ev.More {
 			r.flush(true)
 		}
 	case tail.Reset:
-		r.parser, r.batch, r.reset, r.damage = pi.Parser{Lean: r.large}, nil, true, 0
+		r.parser, r.batch, r.damage = pi.Parser{Lean: r.large}, parsed{reset: true}, 0
 		r.flush(false)
 	case tail.Missing:
 		r.feed.send(r.ctx, fileTrouble{r.path, "the session has no file: " + ev.Reason})
@@ -172,6 +197,10 @@ func (r *reader) event(ev tail.Event) {
 }
 
 func (r *reader) flush(caught bool) {
-	r.feed.send(r.ctx, entriesCame{path: r.path, entries: r.batch, reset: r.reset, caught: caught})
-	r.batch, r.reset = nil, false
+	r.batch.caught = caught
+	select {
+	case <-r.ctx.Done():
+	case r.out <- r.batch:
+	}
+	r.batch = parsed{}
 }

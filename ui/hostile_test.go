@@ -62,7 +62,7 @@ func TestHostileTextIsDrawnAsText(t *testing.T) {
 		tea.WindowSizeMsg{Width: 120, Height: 40}, filesChanged{changed: []fileInfo{info}, first: true},
 		hubUp{hub, []control.Session{one}}, hubPush{control.Push{Notice: &control.Notice{Session: "h", Level: hostile, Text: hostile}}},
 		key("L"), key("L"), key("tab"), key("home"), key("enter"), key("down"), key("enter"), key("down"), key("enter"), key("down"), key("enter"),
-		key("end"), key("up"), key("enter"), key("s"), key(hostile), key("esc"), key("?"), key("?"),
+		key("v"), key("]"), key("v"), key("t"), key("esc"), key("tab"), key("end"), key("up"), key("enter"), key("x"), key("n"), key("s"), key(hostile), key("esc"), key("?"), key("?"),
 		filesTrouble{hostile}, fileTrouble{path, hostile}, hubDown{textError(hostile)},
 	}
 	for i, msg := range steps {

@@ -32,6 +32,7 @@ type storyPane struct {
 
 // drawnRow is a row as it was drawn.
 type drawnRow struct {
+	row                  *timeline.Row // another one after a change of branch
 	version, width, look int
 	open, timed, spaced  bool
 	lines                []string
@@ -112,7 +113,7 @@ func (p *storyPane) lines(e *env, i int) []string {
 	// The time is said once a minute; a message of the user begins a paragraph.
 	timed := i == 0 || !sameMinute(p.rows[i-1].Time, r.Time)
 	spaced := i > 0 && r.Kind == timeline.User
-	if ok && d.version == r.Version && d.width == p.w && d.look == e.look && d.open == open && d.timed == timed && d.spaced == spaced {
+	if ok && d.row == r && d.version == r.Version && d.width == p.w && d.look == e.look && d.open == open && d.timed == timed && d.spaced == spaced {
 		return d.lines
 	}
 	if len(p.cache) >= maxCache {
@@ -124,7 +125,7 @@ func (p *storyPane) lines(e *env, i int) []string {
 		uncut.Body, uncut.Rest = text, 0
 		seen = &uncut
 	}
-	d = drawnRow{r.Version, p.w, e.look, open, timed, spaced, rowLines(e, seen, max(p.w-1, 1), open, timed)}
+	d = drawnRow{r, r.Version, p.w, e.look, open, timed, spaced, rowLines(e, seen, max(p.w-1, 1), open, timed)}
 	if spaced {
 		d.lines = append([]string{""}, d.lines...)
 	}
