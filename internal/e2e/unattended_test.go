@@ -1,12 +1,15 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"piwatch/internal/control"
 	"piwatch/internal/watchdog"
 )
 
@@ -37,7 +40,8 @@ func TestParentWaits(t *testing.T) {
 		file := rpc.SessionFile()
 		rpc.Prompt("/watchdog timeout=0")
 		rpc.Prompt("parent task")
-		gate.WaitReached() // the child runs before the parent settles
+		gate.WaitReached()
+		waitChild(t, h) // it runs, and the hub knows, before the parent settles
 		hold.WaitReached()
 		hold.Release()
 		h.WaitEntry(file, "with the parent's last word", func(e Record) bool {
@@ -57,6 +61,24 @@ func TestParentWaits(t *testing.T) {
 		wantRequests(t, h, 4)
 		wantLines(t, "outcomes", outcomes(h, file), "answered: done: the child is done")
 	})
+}
+
+// waitChild waits until the hub sees a child session at work.
+func waitChild(t *testing.T, h *Home) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), Timeout())
+	defer cancel()
+	client, err := control.DialClient(ctx, hubSocket(t, h), "0.0.0-test", "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if !poll(Timeout(), func() bool {
+		sessions, err := client.Sessions(ctx)
+		return err == nil && slices.ContainsFunc(sessions, func(s control.Session) bool { return s.Parent != nil && !s.Facts.Idle })
+	}) {
+		t.Fatal("the hub sees no child at work")
+	}
 }
 
 // TestOnStop: the user's command runs when the agent answers done, with what it
