@@ -2,6 +2,7 @@ package demo
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"piwatch/internal/control"
@@ -31,6 +32,7 @@ type check struct {
 	// decideInBatch: the last row calls the tool, so a call beside it must not
 	// lead to another request.
 	decideInBatch bool
+	blocked       []string // ids of the calls that were blocked
 }
 
 // selfStop is a decision outside a check that the hub accepted.
@@ -48,11 +50,12 @@ func (c *check) makeVoid(why string) {
 
 func (c *check) over() bool { return c.void != "" || c.decision != "" }
 
-// block refuses a tool while a check is open; nil outside one.
-func (p *Pi) block() *result {
+// block refuses a call of a tool while a check is open; nil outside one.
+func (p *Pi) block(call ToolCall) *result {
 	if p.check == nil {
 		return nil
 	}
+	p.check.blocked = append(p.check.blocked, call.ID)
 	res := failed(p.welcome.Texts.Blocked)
 	res.terminate = p.check.over() || p.check.decideInBatch || p.check.wrong+1 >= wrongLimit
 	return res
@@ -88,9 +91,12 @@ func (p *Pi) decide(c ToolCall) *result {
 	}
 	switch {
 	case !reply.Accepted:
+		if open != nil && reply.Terminate && open.decision == "" {
+			open.makeVoid("it was ended before it was answered")
+		}
 	case open != nil && p.check == open && !open.over():
 		open.decision, open.note = watchdog.Decision(decision), params.Note
-	case p.check == nil && p.selfStop == nil:
+	case open == nil && p.check == nil && p.selfStop == nil:
 		p.selfStop = &selfStop{c.ID, watchdog.Decision(decision), params.Note}
 	}
 	return &result{
@@ -116,7 +122,18 @@ func (p *Pi) turnEnd(aborted bool, e *entry, results []*entry) {
 	if p.runAborted {
 		c.makeVoid(interrupted)
 	}
-	if c.over() {
+	goesOn := !p.runAborted && c.goesOn(results)
+	if c.void != "" || c.decision != "" && r.StopReason != pi.StopError {
+		// Pi asks the model again, before a queued message: its answer is of this
+		// exchange.
+		if goesOn {
+			if c.wrong++; c.wrong < wrongLimit {
+				return
+			}
+			if !p.facts().Queued {
+				p.abortOwn()
+			}
+		}
 		p.closeCheck()
 		return
 	}
@@ -129,8 +146,26 @@ func (p *Pi) turnEnd(aborted bool, e *entry, results []*entry) {
 		if c.wrong++; c.wrong < wrongLimit {
 			return
 		}
+		if goesOn {
+			p.abortOwn()
+		}
 	}
 	p.closeCheck()
+}
+
+// goesOn says whether Pi asks the model again after these results: a call with
+// a bad value never ends a run, a blocked one may.
+func (c *check) goesOn(results []*entry) bool {
+	return slices.ContainsFunc(results, func(e *entry) bool {
+		return e.message.failed() && !slices.Contains(c.blocked, e.message.ToolCallID)
+	})
+}
+
+// abortOwn ends a turn of a check: no act of the user, so it does not count as
+// an interruption. The caller holds mu.
+func (p *Pi) abortOwn() {
+	p.ownAbort = true
+	p.abort()
 }
 
 // beforeSettle is Pi's agent_before_settle. Pi leaves it out after an abort;
@@ -188,6 +223,77 @@ func (c *check) outcome() watchdog.Outcome {
 	return o
 }
 
+// closeOrphan closes a check without an end: its Pi was killed while it was
+// open. The caller holds mu.
+func (p *Pi) closeOrphan() {
+	if p.check != nil {
+		return
+	}
+	branch := p.session.branch()
+	at := lastIndex(branch, func(e *entry) bool { return e.kind == pi.TypeCustomMessage && e.customType == watchdog.MessageCheck })
+	if at < 0 || slices.ContainsFunc(branch, func(e *entry) bool {
+		o, ok := e.data.(watchdog.Outcome)
+		return ok && o.Check == branch[at].check
+	}) {
+		return
+	}
+	p.check = &check{id: branch[at].check, void: "the session was left"}
+	if !p.running {
+		p.closeIdle()
+	}
+}
+
+// foldHere folds again what a move in the tree brought back: rows of exchanges
+// whose folds are on another branch. The caller holds mu.
+func (p *Pi) foldHere() {
+	branch := p.session.branch()
+	ends := map[string][]*entry{} // the outcomes of each exchange, by its last row
+	var order []string
+	for _, e := range p.session.entries {
+		if o, ok := e.data.(watchdog.Outcome); ok && len(o.Rows) > 0 {
+			last := o.Rows[len(o.Rows)-1]
+			if ends[last] == nil {
+				order = append(order, last)
+			}
+			ends[last] = append(ends[last], e)
+		}
+	}
+	for _, last := range order {
+		outcome := ends[last][len(ends[last])-1].data.(watchdog.Outcome)
+		if outcome.Fold == watchdog.FoldNone || slices.ContainsFunc(ends[last], func(e *entry) bool { return slices.Contains(branch, e) }) {
+			continue
+		}
+		if p.foldAgain(branch, outcome) {
+			outcome.Again = true
+			p.session.addCustom(watchdog.RecordOutcome, outcome, p.clock.Now())
+		}
+	}
+}
+
+// foldAgain edits the rows of an exchange that are on the branch, and reports
+// whether there are any.
+func (p *Pi) foldAgain(branch []*entry, o watchdog.Outcome) (any bool) {
+	var calls []string
+	for _, id := range o.Rows {
+		if e := p.session.byID[id]; e != nil && e.message != nil {
+			calls = append(calls, e.message.ToolCallID)
+		}
+	}
+	for _, e := range branch {
+		switch {
+		case slices.Contains(o.Rows, e.id):
+			p.session.addEdit(e.id, nil, p.clock.Now())
+		case slices.Contains(o.Kept, e.id):
+			rest := slices.DeleteFunc(slices.Clone(e.message.blocks()), func(b block) bool { return b.Type == "toolCall" && slices.Contains(calls, b.ID) })
+			p.session.addEdit(e.id, &replacement{rest}, p.clock.Now())
+		default:
+			continue
+		}
+		any = true
+	}
+	return any
+}
+
 // exchange are the rows of a check on the branch: its message, and the answers
 // and results after it. It is empty when a call among them did real work.
 func (p *Pi) exchange(c *check) []*entry {
@@ -208,7 +314,7 @@ func (p *Pi) exchange(c *check) []*entry {
 		}
 		switch r := e.message; r.Role {
 		case pi.RoleToolResult:
-			if !p.isDecide(r.ToolName) && !r.failed() {
+			if r.ToolName != DecideTool && !r.failed() { // whether it is registered here by now or not
 				return nil
 			}
 			rows = append(rows, e)

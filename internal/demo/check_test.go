@@ -254,7 +254,7 @@ func TestFence(t *testing.T) {
 				t.Fatal(err)
 			}
 			moved := decode[control.TreeEvent](t, h.await(control.Tree, 1).params)
-			if moved.Facts.Leaf != settle.Facts.Leaf || moved.Facts.Settle != 2 {
+			if moved.Facts.Leaf != settle.Facts.Leaf || moved.Facts.Settle != 3 {
 				t.Errorf("tree: %+v", moved)
 			}
 		}, ok, control.Sent, "", nil},

@@ -155,6 +155,9 @@ func (p *Pi) greet(l *link, hello control.BridgeHello) {
 	}
 	l.welcomed = true
 	p.welcome, p.watching = welcome, welcome.On
+	if welcome.Driver {
+		p.closeOrphan()
+	}
 	if p.watching {
 		p.register(welcome.Tool)
 	}

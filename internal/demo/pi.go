@@ -325,11 +325,12 @@ func (p *Pi) facts() control.Facts {
 }
 
 // fenceLeaf is the last entry on the branch that is neither a record of
-// piwatch nor one of its folds.
+// piwatch nor one of its folds, and no compaction, which does not move the
+// session on.
 func (p *Pi) fenceLeaf() string {
 	s := p.session
 	e := s.byID[s.leaf]
-	for e != nil && (e.isRecord() || e.kind == pi.TypeContextEdit) {
+	for e != nil && (e.isRecord() || e.kind == pi.TypeContextEdit || e.kind == pi.TypeCompaction) {
 		e = s.byID[e.parent]
 	}
 	if e == nil {

@@ -105,6 +105,9 @@ func (p *Pi) deliver(messages []queued) {
 	for _, m := range messages {
 		now := p.clock.Now()
 		if m.customType == "" {
+			if p.check != nil && p.check.void != "" {
+				p.closeCheck()
+			}
 			e := p.session.addMessage(&row{Role: pi.RoleUser, Content: textBlocks(m.text), Timestamp: now.UnixMilli()}, now)
 			p.note(Event{Kind: Prompted, Text: m.text, Entry: e.id})
 			continue

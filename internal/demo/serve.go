@@ -113,9 +113,8 @@ func (p *Pi) voidCheck(params control.VoidParams) control.Receipt {
 	p.check.makeVoid(params.Why)
 	if !p.running {
 		p.closeIdle()
-	} else if params.Abort {
-		p.ownAbort = true
-		p.abort()
+	} else if params.Abort && !p.facts().Queued { // an abort would put them back into the editor
+		p.abortOwn()
 	}
 	return control.Receipt{Result: control.Sent}
 }
@@ -154,12 +153,17 @@ func essence(branch []*entry) []json.RawMessage {
 	}
 	work := func(e *entry) bool { return e.kind == pi.TypeCustomMessage && e.customType == watchdog.MessageWork }
 	single := []func(*entry) bool{user, record(watchdog.RecordCheck), record(watchdog.RecordOutcome), work}
+	// A repeated outcome only changes a fold.
+	ended := func(e *entry) bool {
+		o, ok := e.data.(watchdog.Outcome)
+		return ok && !o.Again
+	}
 	ending := func(e *entry) bool {
 		o, ok := e.data.(watchdog.Outcome)
-		return ok && o.End == watchdog.EndAnswered && o.Decision != watchdog.Continue
+		return ok && !o.Again && o.End == watchdog.EndAnswered && o.Decision != watchdog.Continue
 	}
 	last := map[int]bool{}
-	for _, is := range append(single, ending) {
+	for _, is := range []func(*entry) bool{user, record(watchdog.RecordCheck), ended, work, ending} {
 		last[lastIndex(branch, is)] = true
 	}
 	start := lastIndex(branch, record(watchdog.RecordStart))

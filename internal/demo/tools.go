@@ -76,7 +76,7 @@ func (p *Pi) prepare(ctx context.Context, r *row, c ToolCall) *result {
 		}
 		return nil
 	}
-	if blocked := p.block(); blocked != nil {
+	if blocked := p.block(c); blocked != nil {
 		p.note(Event{Kind: Blocked, Text: brief(c)})
 		return blocked
 	}

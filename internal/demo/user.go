@@ -31,6 +31,9 @@ func (p *Pi) submit(text, source string, queue *[]queued) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	human := source != "extension"
+	if p.link == nil {
+		p.closeOrphan() // the request to come must not carry one
+	}
 	if p.check != nil {
 		why := "the user spoke"
 		if !human {
@@ -178,6 +181,9 @@ func (p *Pi) Tree(entry string) error {
 		return errors.New("no entry " + entry)
 	}
 	p.session.leaf = entry
+	p.settle++ // what was decided before does not fit any more
+	p.foldHere()
+	p.closeOrphan()
 	p.tell(control.Tree, control.TreeEvent{Facts: p.facts(), Records: essence(p.session.branch())})
 	p.bump()
 	return nil
