@@ -415,9 +415,9 @@ export default function piwatch(pi: ExtensionAPI): void {
 		missing = "";
 		welcome = answer;
 		watching = answer.on === true;
-		if (answer.driver) closeOrphan();
 		retryMs = 0;
-		if (watching) register(answer.tool);
+		if (watching) register(answer.tool as Tool);
+		if (answer.driver) closeOrphan(); // it knows a harmless call by the tool
 		footer(answer.status);
 	}
 
@@ -635,7 +635,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 			.filter((e, i) => i === 0 || (e.type === "message" && (e.message.role === "assistant" || e.message.role === "toolResult")));
 		const calls = rows.flatMap((e) => (e.message?.role === "assistant" ? e.message.content.filter((b: any) => b.type === "toolCall") : []));
 		const worked = (id: string): boolean => rows.some((e) => e.message?.toolCallId === id && !e.message.isError);
-		const harmless = calls.every((call: any) => call.name === tool?.name || of.blocked.has(call.id) || !worked(call.id));
+		const harmless = calls.every((call: any) => call.name === (tool?.name ?? welcome.tool?.name) || of.blocked.has(call.id) || !worked(call.id));
 		return harmless ? { row: branch[at], rows } : { row: branch[at], rows: [] };
 	}
 
