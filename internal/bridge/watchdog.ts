@@ -1256,6 +1256,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		settle++; // what was decided before does not fit any more
 		if (ownMove) return;
 		foldHere();
+		if (welcome.driver || !channel.open) closeOrphan(); // navigation can bring one onto the branch
 		tell("tree", { facts: facts(), records: essence(manager().getBranch()) });
 	});
 	on("session_info_changed", (event) => tell("renamed", { name: event.name ?? "", model: modelName() }));

@@ -13,5 +13,20 @@ func TestMain(m *testing.M) {
 	if version := os.Getenv(testHub); version != "" {
 		os.Exit(playHub(version))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(patient{m})
+}
+
+// patient waits until the hubs that were started and asked to stop have ended:
+// a process with the race detector takes a second for that, as long as goleak
+// has patience.
+type patient struct{ *testing.M }
+
+func (m patient) Run() int {
+	code := m.M.Run()
+	for range 30 {
+		if goleak.Find() == nil {
+			break
+		}
+	}
+	return code
 }

@@ -205,7 +205,7 @@ func (m *machine) judge() {
 		return
 	}
 	m.judgeView()
-	if exists && !m.unlike && !m.undone && len(m.waiting) == 0 {
+	if exists && !m.unlike && len(m.waiting) == 0 {
 		m.judgeRecord(watchdog.Rebuild(branch))
 	}
 }

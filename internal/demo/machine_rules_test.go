@@ -374,13 +374,6 @@ func (r *rules) person(method string, settings watchdog.Settings) {
 	}
 }
 
-// stopsItself says whether the agent stopped it in a turn that goes on.
-func (r *rules) stopsItself() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.selfStop
-}
-
 // said is the end of what Pi and the hub said to each other.
 func (r *rules) said() string {
 	r.mu.Lock()

@@ -48,11 +48,7 @@ type machine struct {
 	// unlike: the file cannot say what the hub knows, until the user speaks again:
 	// after the row of an extension, which looks like one of the user, and after a
 	// message that never became a row.
-	unlike bool
-	// undone: a start or a resume came between the call with which the agent
-	// stopped the watchdog and the record of it, which then undoes them. It lasts
-	// until the hub begins anew from the record, or the next start.
-	undone  bool
+	unlike  bool
 	moved   string // by /tree, when nothing was written since the file had this size
 	movedAt int64
 	orphans map[string]bool // the checks that were open when a Pi was killed
@@ -208,7 +204,7 @@ func (m *machine) heed() {
 	begun := m.rules.begun
 	m.rules.mu.Unlock()
 	if begun != m.begun {
-		m.begun, m.unlike, m.undone = begun, false, false
+		m.begun, m.unlike = begun, false
 		for _, s := range m.waiting {
 			s.unheard = true
 		}
@@ -271,7 +267,6 @@ func (m *machine) steer(inPi bool, method string, p control.SteerParams) {
 	m.totals[method+" "+reply.Level]++
 	if method == control.Start || method == control.Resume {
 		m.unlike = m.unlike && method == control.Resume
-		m.undone = m.rules.stopsItself() || m.undone && method == control.Resume
 	}
 	if method == control.Nudge && reply.Level == "info" {
 		m.rules.asks()

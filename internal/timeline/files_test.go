@@ -11,7 +11,7 @@ import (
 // become rows of clean text, whole or as they grow.
 func TestSessionFiles(t *testing.T) {
 	roots := []string{filepath.Join("..", "..", "testdata")}
-	if more := os.Getenv("PIWATCH_TEST_SESSIONS"); more != "" {
+	if more := os.Getenv("PIWATCH_SESSIONS"); more != "" {
 		roots = append(roots, more)
 	}
 	n := 0

@@ -194,6 +194,25 @@ func TestSelfStopToldToAnotherEngine(t *testing.T) {
 	s.is(Suspended, "suspended after done; the user's next message resumes it")
 }
 
+// A start by hand while the turn of a stop by the agent still runs overrules it,
+// also for whoever reads the record afterwards.
+func TestSelfStopOverruled(t *testing.T) {
+	s := watched(t, "timeout=10")
+	s.run()
+	s.decideOutside(Done, "all green")
+	s.start("timeout=10")
+	s.forget()
+	effects := s.e.Step(s.now, Closed{Outcome{End: EndAnswered, Decision: Done, Note: "all green"}})
+	if len(effects) != 1 {
+		t.Fatalf("the outcome led to %#v", effects)
+	}
+	if again, ok := effects[0].(Append); !ok || again.Type != RecordStart {
+		t.Errorf("the start is not recorded again: %#v", effects[0])
+	}
+	s.settle()
+	s.counts(10 * sec)
+}
+
 func TestDecideWhenNeverStarted(t *testing.T) {
 	s := unwatched(t, State{Human: true})
 	s.user()

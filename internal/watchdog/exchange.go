@@ -39,10 +39,28 @@ func (e *Engine) onClosed(ev Closed) []Effect {
 func (e *Engine) stoppedItself(o Outcome) []Effect {
 	known := e.selfStop
 	e.selfStop = false
+	if known && e.on && !e.suspended {
+		return e.restate()
+	}
 	if known || !e.on || e.suspended || o.End != EndAnswered || o.Decision == Continue || !o.Decision.Valid() {
 		return nil
 	}
 	return e.end(o.Decision, o.Note)
+}
+
+// restate records where it stands after a stop by the agent that somebody
+// overruled while its turn still ran: the outcome comes after what overruled it,
+// and whoever rebuilds from the record would obey the stop.
+func (e *Engine) restate() []Effect {
+	record := Start{By: "piwatch", Settings: e.settings}
+	if e.byHand {
+		record.Instance = e.instance
+	}
+	out := []Effect{Append{RecordStart, record}}
+	if e.paused {
+		out = append(out, Append{RecordPause, Pause{"piwatch", true}})
+	}
+	return out
 }
 
 func closedText(o Outcome) string {
