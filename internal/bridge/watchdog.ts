@@ -580,8 +580,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 	 * sends the same bytes; a session that is never watched has no tool. */
 	function register(def: Tool): void {
 		if (tool) return;
-		const held = branchHas(RECORD_TOOL);
-		tool = (held?.data as Tool) ?? def;
+		const held = heldTool();
+		tool = held ?? def;
 		if (!held) pi.appendEntry(RECORD_TOOL, tool);
 		pi.registerTool({
 			...tool,
@@ -594,6 +594,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 			},
 			execute: async (callId: string, params: any) => decide(callId, params),
 		} as any);
+	}
+
+	/** The definition in the session file, on whichever branch it was written. */
+	function heldTool(): Tool | undefined {
+		return manager().getEntries().findLast((e: any) => e.type === "custom" && e.customType === RECORD_TOOL)?.data;
 	}
 
 	async function decide(callId: string, params: any): Promise<any> {
@@ -972,8 +977,8 @@ export default function piwatch(pi: ExtensionAPI): void {
 	}
 
 	on("resources_discover", () => {
-		const held = branchHas(RECORD_TOOL);
-		if (held) register(held.data as Tool);
+		const held = heldTool();
+		if (held) register(held);
 	});
 
 	on("session_before_switch", (event) => void (leaving = `the session was left (${event.reason})`));
