@@ -123,6 +123,8 @@ type replied struct {
 	session string
 	reply   control.CommandReply
 	err     error
+	method  string
+	asked   control.SteerParams
 }
 
 // Update routes a message to what it is for.
@@ -234,6 +236,13 @@ func (m *Model) replied(r replied) {
 		m.say(levelError, r.session, r.err.Error())
 		return
 	}
+	if r.reply.Level == control.Confirm {
+		m.sure = &question{text: r.reply.Text, yes: func() tea.Cmd {
+			r.asked.Sure = true
+			return m.steer(r.method, r.asked)
+		}}
+		return
+	}
 	m.say(r.reply.Level, r.session, r.reply.Text)
 }
 
@@ -319,6 +328,6 @@ func (m *Model) steer(method string, p control.SteerParams) tea.Cmd {
 		ctx, cancel := context.WithTimeout(context.Background(), steerTimeout)
 		defer cancel()
 		reply, err := hub.Steer(ctx, method, p)
-		return replied{p.Session, reply, err}
+		return replied{p.Session, reply, err, method, p}
 	}
 }

@@ -95,6 +95,34 @@ func TestKeysSteerTheHub(t *testing.T) {
 	}
 }
 
+// The hub may ask back; the answer yes sends the same again.
+func TestHubAsksBack(t *testing.T) {
+	hub := newFakeHub()
+	hub.answer(control.Confirm, `Your last message says to wait: "wait". Start all the same?`)
+	m := newScreen(t, Options{Redial: hub.dial}, termenv.Ascii)
+	send(m, tea.WindowSizeMsg{Width: 100, Height: 30}, hubUp{hub, []control.Session{live("aaaa-1", "w", viewOf(watchdog.Off), control.Facts{Idle: true})}})
+	ask := func() {
+		t.Helper()
+		press(m, "s")
+		press(m, "timeout=5")
+		send(m, press(m, "enter")...)
+		wantAsked(t, hub, steered{control.Start, control.SteerParams{Line: "timeout=5"}})
+		if !strings.Contains(m.View(), `says to wait: "wait"`) {
+			t.Fatalf("the question is not asked\n%s", m.View())
+		}
+	}
+	ask()
+	press(m, "n")
+	wantNothingAsked(t, hub)
+	ask()
+	hub.answer(levelInfo, "Watchdog started")
+	send(m, press(m, "y")...)
+	wantAsked(t, hub, steered{control.Start, control.SteerParams{Line: "timeout=5", Sure: true}})
+	if !strings.Contains(bottomLine(m), "Watchdog started") {
+		t.Errorf("the bottom line is %q", bottomLine(m))
+	}
+}
+
 func TestDisabledKeysSayWhy(t *testing.T) {
 	for _, c := range []struct{ name, state, key, want string }{
 		{"no bridge", "read-only", "p", readOnly},

@@ -27,6 +27,7 @@ type app struct {
 	err     io.Writer
 	tty     bool // in and out are a terminal
 	json    bool
+	yes     bool // nothing is asked back
 }
 
 // Main runs the command line of this process and returns its exit code.

@@ -109,8 +109,12 @@ func awaitHub(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func startPi(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: pi NAME FOLDER")
+	if len(args) != 2 && len(args) != 3 {
+		ts.Fatalf("usage: pi NAME FOLDER [MESSAGE]")
+	}
+	message := "Do it."
+	if len(args) == 3 {
+		message = args[2]
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
 	defer cancel()
@@ -125,7 +129,7 @@ func startPi(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(p.Quit()) })
 	ts.Check(p.Wait(ctx, func(s demo.State) bool { return s.Connected }))
-	p.Prompt("Do it.")
+	p.Prompt(message)
 	ts.Check(p.Wait(ctx, demo.Settled(1)))
 	ts.Setenv(args[0], p.Session())
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"strconv"
@@ -113,6 +114,9 @@ func (a *app) steerCommands() []*cobra.Command {
 		// -30 after SESSION is a number, and a message may hold anything.
 		commands[i].Flags().SetInterspersed(false)
 		a.addJSON(commands[i])
+		if v.method == control.Start {
+			commands[i].Flags().BoolVarP(&a.yes, "yes", "y", false, "start also when your last message asks the agent to wait")
+		}
 	}
 	return commands
 }
@@ -133,7 +137,15 @@ func (a *app) steer(ctx context.Context, v verb, name string, args []string) err
 			return err
 		}
 		params.Session = session.ID
+		params.Sure = a.yes
 		reply, err := client.Steer(ctx, v.method, params)
+		if err == nil && reply.Level == control.Confirm {
+			if !a.confirm(reply.Text) {
+				return &refusedError{text: reply.Text, hint: "nothing was done; --yes does it without asking"}
+			}
+			params.Sure = true
+			reply, err = client.Steer(ctx, v.method, params)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -147,6 +159,17 @@ func (a *app) steer(ctx context.Context, v verb, name string, args []string) err
 		}
 		return err
 	})
+}
+
+// confirm asks a person on a terminal; elsewhere the answer is no.
+func (a *app) confirm(question string) bool {
+	if !a.tty {
+		return false
+	}
+	fmt.Fprint(a.err, timeline.Clean(question)+" [y/N] ")
+	answer, _ := bufio.NewReader(a.in).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }
 
 // insidePi names the variable by which a program knows that a Pi has started

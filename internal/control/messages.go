@@ -111,7 +111,7 @@ type BridgeHello struct {
 	Other    string            `json:"other,omitempty"` // another extension has the command watchdog
 	Facts    Facts             `json:"facts"`
 	// Records are the entries of the branch that say where the watchdog stands: those of piwatch, and
-	// that the user spoke. What was said is not in them.
+	// that the user spoke. Of what was said they hold how the last message of the user begins, see watchdog.SaidMax.
 	Records []json.RawMessage `json:"records,omitempty"`
 }
 
@@ -171,6 +171,7 @@ type DialogEvent struct {
 // InputEvent: a message was submitted to Pi.
 type InputEvent struct {
 	Source string `json:"source"` // interactive, rpc, extension
+	Said   string `json:"said"`   // how it begins, see watchdog.SaidMax
 }
 
 // CompactionEvent: compaction started or ended.
@@ -214,13 +215,17 @@ type DecideReply struct {
 type CommandParams struct {
 	Name string `json:"name"` // watchdog, guard
 	Args string `json:"args"`
+	Sure bool   `json:"sure,omitempty"` // as in SteerParams
 }
 
 // CommandReply answers a command and every method that steers.
 type CommandReply struct {
 	Text  string `json:"text"`  // for people
-	Level string `json:"level"` // info, warning, error
+	Level string `json:"level"` // info, warning, error; Confirm asks for the same again with Sure
 }
+
+// Confirm is the level of a reply that is a question: nothing was done yet.
+const Confirm = "confirm"
 
 // ByeEvent: the session is torn down.
 type ByeEvent struct {
@@ -308,6 +313,7 @@ type SteerParams struct {
 	Line    string `json:"line,omitempty"`    // settings in the one grammar
 	Seconds int    `json:"seconds,omitempty"` // signed, for extend
 	Check   string `json:"check,omitempty"`   // id of the check, "" for the last one
+	Sure    bool   `json:"sure,omitempty"`    // do it without asking back
 }
 
 // StopHubParams ends the hub.

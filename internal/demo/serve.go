@@ -144,8 +144,8 @@ func (p *Pi) hello(reason string) control.BridgeHello {
 
 // essence is what the hub needs of a branch to know where the watchdog stands:
 // the records since the last start, of checks, outcomes and work messages the
-// last each, the last outcome that stopped it, and that the user spoke. What
-// was said stays in Pi.
+// last each, the last outcome that stopped it, and how the last message of the
+// user begins. What else was said stays in Pi.
 func essence(branch []*entry) []json.RawMessage {
 	user := func(e *entry) bool { return e.message != nil && e.message.Role == pi.RoleUser }
 	record := func(kind string) func(*entry) bool {
@@ -193,7 +193,7 @@ func (e *entry) isRecord() bool {
 	return e.kind == pi.TypeCustom && strings.HasPrefix(e.customType, "piwatch.")
 }
 
-// slim is the record without the words of a message.
+// slim is the record with no more than the beginning of a message.
 func (e *entry) slim() json.RawMessage {
 	if e.isRecord() {
 		return e.raw
@@ -209,7 +209,11 @@ func (e *entry) slim() json.RawMessage {
 		return json.RawMessage("null") // an entry that could not be encoded
 	}
 	if record.Message != nil {
-		record.Message = &row{Role: record.Message.Role, Content: []block{}}
+		var said strings.Builder
+		for _, b := range e.message.blocks() {
+			said.WriteString(b.Text)
+		}
+		record.Message = &row{Role: record.Message.Role, Content: textBlocks(watchdog.Beginning(said.String()))}
 	}
 	if record.Content != nil {
 		*record.Content = ""

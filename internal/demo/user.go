@@ -8,6 +8,7 @@ import (
 
 	"piwatch/internal/control"
 	"piwatch/internal/pi"
+	"piwatch/internal/watchdog"
 )
 
 // activityPause bounds the reports of keys to four a second.
@@ -44,7 +45,7 @@ func (p *Pi) submit(text, source string, queue *[]queued) {
 	if human {
 		p.aborted = false
 	}
-	p.tell(control.Input, control.InputEvent{Source: source})
+	p.tell(control.Input, control.InputEvent{Source: source, Said: watchdog.Beginning(text)})
 	if p.running || p.compacting {
 		*queue = append(*queue, queued{text: text})
 		p.bump()

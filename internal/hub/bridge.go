@@ -138,10 +138,12 @@ func (b *bridge) handle(method string, params json.RawMessage) (any, error) {
 
 // bridgeMethods are what a bridge may call, by name.
 var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
-	control.Run:        event(func(e control.RunEvent) watchdog.Event { return watchdog.RunStarted{Own: e.Own} }),
-	control.Activity:   event(func(e control.ActivityEvent) watchdog.Event { return watchdog.Activity{Key: e.Key, Draft: e.Draft} }),
-	control.Dialog:     event(func(e control.DialogEvent) watchdog.Event { return watchdog.DialogChanged{Open: e.Open} }),
-	control.Input:      event(func(e control.InputEvent) watchdog.Event { return watchdog.Spoken{Human: e.Source != "extension"} }),
+	control.Run:      event(func(e control.RunEvent) watchdog.Event { return watchdog.RunStarted{Own: e.Own} }),
+	control.Activity: event(func(e control.ActivityEvent) watchdog.Event { return watchdog.Activity{Key: e.Key, Draft: e.Draft} }),
+	control.Dialog:   event(func(e control.DialogEvent) watchdog.Event { return watchdog.DialogChanged{Open: e.Open} }),
+	control.Input: event(func(e control.InputEvent) watchdog.Event {
+		return watchdog.Spoken{Human: e.Source != "extension", Said: e.Said}
+	}),
 	control.Compaction: event(func(e control.CompactionEvent) watchdog.Event { return watchdog.CompactionChanged{On: e.On} }),
 	control.CheckClosed: event(func(e control.CheckClosedEvent) watchdog.Event {
 		return watchdog.Closed{Outcome: e.Outcome}

@@ -26,7 +26,7 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 		if err != nil {
 			return control.CommandReply{Level: "error", Text: "Watchdog not started: " + err.Error()}
 		}
-		return s.change(who, watchdog.StartWatch{By: who.by, Settings: settings})
+		return s.change(who, watchdog.StartWatch{By: who.by, Settings: settings, Sure: p.Sure})
 	},
 	control.Set: func(s *session, who asker, p control.SteerParams) control.CommandReply {
 		settings, err := s.engine.View(s.hub.clock.Now()).Settings.With(p.Line)
@@ -147,7 +147,7 @@ func (s *session) command(p control.CommandParams) control.CommandReply {
 	if p.Name != "watchdog" {
 		return control.CommandReply{Level: "error", Text: fmt.Sprintf("/%s: this hub does not know it", p.Name)}
 	}
-	steer := control.SteerParams{Session: s.id, Line: p.Args}
+	steer := control.SteerParams{Session: s.id, Line: p.Args, Sure: p.Sure}
 	word, rest, _ := strings.Cut(strings.TrimLeftFunc(p.Args, unicode.IsSpace), " ")
 	verb, known := verbs[strings.TrimSpace(word)]
 	if !known {

@@ -94,9 +94,9 @@ var actions = []action{
 	{"reload", wide, func(w *world) bool { return joined(w) && !w.pi.running && !w.pi.compacting }, func(w *world) { w.lose(true) }},
 	{"joined", core, func(w *world) bool { return !w.pi.joined }, (*world).rejoin},
 	// People.
-	{"start", core, noSelfStop, steer(StartWatch{"tui", Settings{4, 2, Once, ""}})},
-	{"start keep", wide, noSelfStop, steer(StartWatch{"pi", Settings{0, 2, Keep, ""}})},
-	{"start env", wide, func(w *world) bool { return noSelfStop(w) && !w.e.on }, steer(StartWatch{ByEnv, Settings{4, 1, Once, ""}})},
+	{"start", core, noSelfStop, steer(StartWatch{By: "tui", Settings: Settings{4, 2, Once, ""}})},
+	{"start keep", wide, noSelfStop, steer(StartWatch{By: "pi", Settings: Settings{0, 2, Keep, ""}})},
+	{"start env", wide, func(w *world) bool { return noSelfStop(w) && !w.e.on }, steer(StartWatch{By: ByEnv, Settings: Settings{4, 1, Once, ""}})},
 	{"stop", core, joined, steer(StopWatch{"tui"})},
 	{"pause", wide, joined, steer(PauseWatch{"tui", true})},
 	{"resume", wide, noSelfStop, steer(PauseWatch{"tui", false})},
@@ -172,6 +172,6 @@ func starts(f *fault) map[string]*world {
 }
 
 func (w *world) begin(s Settings) *world {
-	w.step(StartWatch{"tui", s})
+	w.step(StartWatch{By: "tui", Settings: s})
 	return w
 }

@@ -213,6 +213,27 @@ func TestSelfStopOverruled(t *testing.T) {
 	s.counts(10 * sec)
 }
 
+// The count goes on too: a limit must hold through the death of every process.
+func TestSelfStopOverruledKeepsTheCount(t *testing.T) {
+	s := watched(t, "timeout=10 max=3 mode=keep")
+	s.wait(10 * sec)
+	s.opened()
+	s.answered(Continue, "")
+	s.workSent()
+	s.ownRun()
+	s.decideOutside(Done, "all green")
+	s.resume()
+	s.counted(1)
+	effects := s.e.Step(s.now, Closed{Outcome{End: EndAnswered, Decision: Done, Note: "all green"}})
+	again, ok := effects[0].(Append)
+	if !ok {
+		t.Fatalf("the outcome led to %#v", effects)
+	}
+	if record, ok := again.Data.(Start); !ok || record.Count != 1 || record.Settings != s.settings("timeout=10 max=3 mode=keep") {
+		t.Errorf("recorded again as %#v", again)
+	}
+}
+
 func TestDecideWhenNeverStarted(t *testing.T) {
 	s := unwatched(t, State{Human: true})
 	s.user()

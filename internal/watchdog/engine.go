@@ -47,6 +47,7 @@ type Engine struct {
 	selfStop    bool // the agent stopped it outside a check; the outcome is to come
 	heard       bool // Pi told something since the last send
 	interrupted bool
+	said        string // how the user's last message begins
 	children    int
 
 	deadline  time.Time     // of the countdown; zero when nothing counts
@@ -95,7 +96,7 @@ func New(s State, newID func() string) *Engine {
 	e := &Engine{
 		newID: newID, on: s.On, settings: s.Settings, count: s.Count, paused: s.Paused, suspended: s.Suspended,
 		human: s.Human, offWhy: s.OffWhy, last: s.Last, note: s.Note, wrongAnswer: s.Wrong, instance: s.Instance,
-		interrupted: s.Interrupted,
+		interrupted: s.Interrupted, said: s.Said,
 	}
 	if !e.on && e.settings == (Settings{}) {
 		e.settings = Defaults()
@@ -277,6 +278,7 @@ func (e *Engine) onSpoken(now time.Time, ev Spoken) []Effect {
 		out = append(out, Log{"info", "the user spoke: monitoring goes on"})
 	}
 	e.human, e.interrupted, e.suspended, e.count, e.refused = true, false, false, 0, 0
+	e.said = Beginning(ev.Said)
 	e.facts.Aborted = false
 	e.deadline, e.left = time.Time{}, 0
 	return out

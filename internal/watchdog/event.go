@@ -26,8 +26,12 @@ type (
 	Activity struct{ Key, Draft bool }
 	// DialogChanged: a dialog of Pi opened or closed.
 	DialogChanged struct{ Open bool }
-	// Spoken: a message was submitted; Human when a person did it.
-	Spoken struct{ Human bool }
+	// Spoken: a message was submitted; Human when a person did it. Said is how it
+	// begins, at least SaidMax bytes of it.
+	Spoken struct {
+		Human bool
+		Said  string
+	}
 	// CompactionChanged: compaction started or ended.
 	CompactionChanged struct{ On bool }
 	// Closed: the bridge closed a check and wrote its outcome.
@@ -65,6 +69,7 @@ type (
 	StartWatch struct {
 		By       string
 		Settings Settings
+		Sure     bool // also when the user's last message asks to wait
 	}
 	// StopWatch ends monitoring.
 	StopWatch struct{ By string }

@@ -52,7 +52,7 @@ func (e *Engine) stoppedItself(o Outcome) []Effect {
 // overruled while its turn still ran: the outcome comes after what overruled it,
 // and whoever rebuilds from the record would obey the stop.
 func (e *Engine) restate() []Effect {
-	record := Start{By: "piwatch", Settings: e.settings}
+	record := Start{By: "piwatch", Settings: e.settings, Count: e.count}
 	if e.byHand {
 		record.Instance = e.instance
 	}

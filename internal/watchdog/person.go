@@ -37,6 +37,9 @@ func (e *Engine) onPerson(now time.Time, ev Event) []Effect {
 }
 
 func (e *Engine) start(ev StartWatch) []Effect {
+	if ev.By != ByEnv && !ev.Sure && asksToWait(e.said) {
+		return []Effect{Reply{"confirm", fmt.Sprintf("Your last message says to wait: %q. Start the watchdog all the same?", e.said)}}
+	}
 	again := e.on
 	e.on, e.settings, e.paused, e.suspended, e.interrupted = true, ev.Settings, false, false, false
 	e.offWhy, e.last, e.note, e.wrongAnswer = "", "", "", false

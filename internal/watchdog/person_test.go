@@ -8,7 +8,7 @@ import (
 // Every start begins from the defaults, and a start by hand resets the count.
 func TestStart(t *testing.T) {
 	s := unwatched(t, State{Human: true})
-	effects := s.e.Step(s.now, StartWatch{"tui", s.settings("timeout=10 max=2")})
+	effects := s.e.Step(s.now, StartWatch{By: "tui", Settings: s.settings("timeout=10 max=2")})
 	want := Append{RecordStart, Start{By: "tui", Settings: Settings{10, 2, Once, ""}, Instance: "one"}}
 	if len(effects) != 3 || effects[1] != Effect(want) {
 		t.Fatalf("started with %#v", effects)
@@ -27,7 +27,7 @@ func TestStart(t *testing.T) {
 // A start that nobody asked for resets no limit, and may not count at once.
 func TestStartByEnv(t *testing.T) {
 	s := unwatched(t, State{Started: true, Settings: Defaults(), Human: true, Count: 2, OffWhy: "the cap of 2 checks was reached"})
-	effects := s.e.Step(s.now, StartWatch{ByEnv, s.settings("timeout=10 max=2")})
+	effects := s.e.Step(s.now, StartWatch{By: ByEnv, Settings: s.settings("timeout=10 max=2")})
 	want := Append{RecordStart, Start{By: ByEnv, Settings: Settings{10, 2, Once, ""}}}
 	if len(effects) != 3 || effects[1] != Effect(want) {
 		t.Fatalf("started with %#v", effects)

@@ -17,6 +17,7 @@ type State struct {
 	Paused    bool
 	Suspended bool
 	Human     bool   // the branch holds a message of the user
+	Said      string // how the last message of the user begins
 	Instance  string // the load of the bridge in which it was started by hand
 	OffWhy    string
 	Last      Decision
@@ -43,6 +44,7 @@ func (s *State) read(e *pi.Entry) {
 	switch {
 	case e.Message != nil && e.Message.Role == "user":
 		s.Human, s.Count, s.Suspended, s.Owed, s.Interrupted, s.Wrong = true, 0, false, "", false, false
+		s.Said = Beginning(e.Message.Text())
 	case e.Message != nil && e.Message.Role == "assistant":
 		if s.Interrupted = e.Message.StopReason == "aborted"; s.Interrupted {
 			s.Owed = ""
@@ -58,7 +60,7 @@ func (s *State) readRecord(c *pi.Custom) {
 	switch c.CustomType {
 	case RecordStart:
 		if r, ok := decode[Start](c.Data); ok {
-			fresh := State{Started: true, On: true, Settings: r.Settings, Human: s.Human, Interrupted: s.Interrupted, Instance: r.Instance, Void: cmp.Or(s.Open, s.Void)}
+			fresh := State{Started: true, On: true, Settings: r.Settings, Human: s.Human, Said: s.Said, Interrupted: s.Interrupted, Instance: r.Instance, Count: r.Count, Void: cmp.Or(s.Open, s.Void)}
 			if r.By == ByEnv {
 				fresh.Count = s.Count // a start that nobody asked for resets no limit
 			}

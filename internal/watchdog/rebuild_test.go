@@ -9,7 +9,7 @@ func TestRebuild(t *testing.T) {
 	keep := Settings{10, 5, Keep, "go"}
 	byHand := Start{By: "tui", Settings: ten, Instance: "one"}
 	begun := func(change func(*State)) State {
-		s := State{Started: true, On: true, Settings: ten, Human: true, Instance: "one"}
+		s := State{Started: true, On: true, Settings: ten, Human: true, Said: "do it", Instance: "one"}
 		change(&s)
 		return s
 	}
@@ -23,9 +23,9 @@ func TestRebuild(t *testing.T) {
 		want  State
 	}{
 		{"nothing", func(*rows) {}, State{Settings: Defaults()}},
-		{"a session that was never watched", func(r *rows) { r.user(); r.assistant("stop") }, State{Settings: Defaults(), Human: true}},
+		{"a session that was never watched", func(r *rows) { r.user(); r.assistant("stop") }, State{Settings: Defaults(), Human: true, Said: "do it"}},
 		{"started", func(r *rows) { r.user(); r.record(RecordStart, byHand) }, begun(func(*State) {})},
-		{"started before any message", func(r *rows) { r.record(RecordStart, byHand) }, begun(func(s *State) { s.Human = false })},
+		{"started before any message", func(r *rows) { r.record(RecordStart, byHand) }, begun(func(s *State) { s.Human, s.Said = false, "" })},
 		{"set", func(r *rows) { r.user(); r.record(RecordStart, byHand); r.record(RecordSet, Set{"tui", keep}) },
 			begun(func(s *State) { s.Settings = keep })},
 		{"paused", func(r *rows) { r.user(); r.record(RecordStart, byHand); r.record(RecordPause, Pause{"tui", true}) },

@@ -34,6 +34,9 @@ type Start struct {
 	// Instance is the load of the bridge in which it was started: a start by
 	// hand may count at once in that one only.
 	Instance string `json:"instance,omitempty"`
+	// Count are the checks since the last message of the user that already
+	// count. A start by ByEnv does not say: it goes on from what there was.
+	Count int `json:"count,omitempty"`
 }
 
 // Set is the data of a RecordSet: settings were changed while it runs.

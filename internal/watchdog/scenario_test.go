@@ -184,11 +184,14 @@ func (s *scenario) settings(line string) Settings {
 	return settings
 }
 
-func (s *scenario) start(line string) { s.t.Helper(); s.step(StartWatch{"tui", s.settings(line)}) }
+func (s *scenario) start(line string) {
+	s.t.Helper()
+	s.step(StartWatch{By: "tui", Settings: s.settings(line)})
+}
 
 func (s *scenario) startByEnv(line string) {
 	s.t.Helper()
-	s.step(StartWatch{ByEnv, s.settings(line)})
+	s.step(StartWatch{By: ByEnv, Settings: s.settings(line)})
 }
 
 func (s *scenario) set(line string) { s.t.Helper(); s.step(ChangeSettings{"tui", s.settings(line)}) }
