@@ -70,6 +70,7 @@ type rules struct {
 	input                              int    // the moment of the last message
 	work                               string // the work message whose run has not started
 	selfStop                           bool   // the agent stopped it, the outcome is to come
+	crossed                            bool   // the user spoke between a call of the agent and its answer
 	nudged                             bool
 
 	running, compacting, draft, dialog bool
@@ -212,7 +213,9 @@ func (r *rules) told(w wire) {
 		if read[control.InputEvent](w.params).Source == "extension" {
 			return
 		}
-		r.suspended, r.interrupted, r.count = false, false, 0
+		r.suspended, r.interrupted, r.count, r.crossed = false, false, 0, true
+	case control.Decide:
+		r.crossed = false
 	case control.CheckClosed:
 		r.closed(read[control.CheckClosedEvent](w.params).Outcome)
 	}
@@ -346,6 +349,9 @@ func (r *rules) reply(w wire) {
 	if said.Accepted && p.Check == "" {
 		r.selfStop = true
 		r.decided(watchdog.Decision(p.Decision), "")
+		if r.crossed {
+			r.suspended = false // the hub took the user's message after the call that it answers here
+		}
 	}
 }
 
