@@ -79,7 +79,7 @@ func TestForeignFilesAreLeftAlone(t *testing.T) {
 		"an empty file":  func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"a link":         func(path string) error { return os.Symlink(elsewhere, path) },
 		"a folder":       func(path string) error { return os.Mkdir(path, 0o700) },
-		"the bare file":  func(path string) error { return os.WriteFile(path, []byte(extension), 0o600) },
+		"the bare file":  func(path string) error { return os.WriteFile(path, []byte(extension(t)), 0o600) },
 		"invalid UTF-8…": func(path string) error { return os.WriteFile(path, []byte("\xff\x00// piwatch bridge"), 0o600) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,13 +1,13 @@
 // Package bridge holds the extension that runs inside Pi, and puts it there.
 //
-// The extension is watchdog.ts, one file, part of the program. What is
-// installed is that file with the path of the installing program in it, and a
-// first line that says whose it is and what it was: see [Source].
+// The extension is the modules in src, part of the program. Pi wants one file:
+// they are joined, see [Extension]. What is installed is that file with the path
+// of the installing program in it, and a first line that says whose it is and
+// what it was: see [Source].
 package bridge
 
 import (
 	"crypto/sha256"
-	_ "embed" // the extension
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -16,9 +16,6 @@ import (
 	"strings"
 	"unicode/utf8"
 )
-
-//go:embed watchdog.ts
-var extension string
 
 // binaryLine is the line of the extension that names the program to start a
 // hub with.
@@ -42,6 +39,10 @@ func Source(binary, version string) ([]byte, error) {
 		return nil, fmt.Errorf("%q is not a version", version)
 	}
 	quoted, err := json.Marshal(binary)
+	if err != nil {
+		return nil, err
+	}
+	extension, err := Extension()
 	if err != nil {
 		return nil, err
 	}

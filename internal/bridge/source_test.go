@@ -17,7 +17,7 @@ func TestSourceNamesItsProgram(t *testing.T) {
 	if !strings.HasPrefix(first, "// piwatch bridge 1.2.3; installed by piwatch install; do not edit") {
 		t.Errorf("first line: %s", first)
 	}
-	want := strings.Replace(extension, `const PIWATCH_BIN = "piwatch";`, `const PIWATCH_BIN = "/opt/it's \"here\"\\now/é/piwatch";`, 1)
+	want := strings.Replace(extension(t), `const PIWATCH_BIN = "piwatch";`, `const PIWATCH_BIN = "/opt/it's \"here\"\\now/é/piwatch";`, 1)
 	if body != want {
 		t.Error("the rest is not the extension with the path in it")
 	}
@@ -53,7 +53,7 @@ func TestMarkKnowsEdits(t *testing.T) {
 		"a line more":       {string(data) + "// mine\n", true, true},
 		"a letter changed":  {strings.Replace(string(data), "PIWATCH_BIN", "PIWATCH_BIM", 1), true, true},
 		"empty":             {"", false, false},
-		"the bare file":     {extension, false, false},
+		"the bare file":     {extension(t), false, false},
 		"mark further down": {"\n" + string(data), false, false},
 		"mark only":         {regexp.MustCompile(`^.*\n`).FindString(string(data)), true, true},
 	} {
@@ -61,4 +61,14 @@ func TestMarkKnowsEdits(t *testing.T) {
 			t.Errorf("%s: ours %v, edited %v", name, ours, edited)
 		}
 	}
+}
+
+// extension is the joined file.
+func extension(t *testing.T) string {
+	t.Helper()
+	joined, err := Extension()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return joined
 }

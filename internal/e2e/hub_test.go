@@ -3,11 +3,13 @@ package e2e
 import (
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"piwatch/internal/bridge"
 	"piwatch/internal/control"
 	"piwatch/internal/demo"
 	"piwatch/internal/hub"
@@ -72,12 +74,16 @@ func hubSocket(t testing.TB, h *Home) string {
 	return socket
 }
 
-// bridgeFile is the extension as it is in the source.
+// bridgeFile is the extension, with its program left to the search path.
 func bridgeFile(t testing.TB) string {
 	t.Helper()
-	root, err := ModuleRoot()
+	source, err := bridge.Extension()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(root, "internal", "bridge", "watchdog.ts")
+	file := filepath.Join(t.TempDir(), "piwatch.ts")
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"piwatch/internal/bridge"
 )
 
 // The compiler that checks the bridge, pinned: 5.9 is the last line of
@@ -19,17 +21,29 @@ const (
 	nodeTypesVersion  = "22.20.7"
 )
 
-// TestExtensionTypes checks the bridge against the types that each Pi ships.
-// A module with wrong calls proves that the types are really found: an
-// unresolved import would make everything any, and nothing an error.
+// TestExtensionTypes checks the bridge, as modules and joined, against the types
+// that each Pi ships. A module with wrong calls proves that the types are really
+// found: an unresolved import would make everything any, and nothing an error.
 func TestExtensionTypes(t *testing.T) {
 	root, err := ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	bridge, err := os.ReadFile(filepath.Join(root, "internal", "bridge", "watchdog.ts"))
+	joined, err := bridge.Extension()
 	if err != nil {
 		t.Fatal(err)
+	}
+	modules := map[string]string{"joined.ts": joined}
+	paths, err := filepath.Glob(filepath.Join(root, "internal", "bridge", "src", "*.ts"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("the modules of the bridge: %v, error %v", paths, err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		modules[filepath.Base(path)] = string(data)
 	}
 	probe, err := os.ReadFile(probe(t))
 	if err != nil {
@@ -39,10 +53,9 @@ func TestExtensionTypes(t *testing.T) {
 		`ctx.ui.setStatus("probe", "probe 1")`, `ctx.ui.setStatus(1, "probe 1")`,
 		`pi.appendEntry("probe.mark", { args })`, `pi.on("nonesuch", () => {})`,
 	).Replace(string(probe))
+	modules["probe.ts"], modules["broken.ts"] = string(probe), broken
 	EachPi(t, func(t *testing.T, pi *Pi) {
-		out := typecheck(t, pi, map[string]string{
-			"bridge.ts": string(bridge), "probe.ts": string(probe), "broken.ts": broken,
-		})
+		out := typecheck(t, pi, modules)
 		for line := range strings.Lines(out) {
 			if !strings.HasPrefix(line, "broken.ts") && !strings.HasPrefix(line, " ") {
 				t.Errorf("Pi %s: %s", pi.Version, line)

@@ -1,0 +1,28 @@
+// The command /watchdog: the hub answers it.
+import type { Link } from "./link.ts";
+import type { Navigator } from "./navigator.ts";
+import { COMMAND_SAYS, type Session } from "./session.ts";
+import { causeText } from "./text.ts";
+
+const COMMAND_WORDS = ["stop", "status", "pause", "resume", "nudge", "skip", "set ", "mode keep", "mode once", "extend 30", "timeout=", "max=", "mode=", "message="];
+
+export function registerCommand(session: Session, link: Link, navigator: Navigator): void {
+	session.pi.registerCommand("watchdog", {
+		description: COMMAND_SAYS,
+		getArgumentCompletions: (prefix) => {
+			// A word that is typed in full is not offered: its pop-up would take the Enter that sends it.
+			const words = COMMAND_WORDS.filter((word) => word.startsWith(prefix) && word !== prefix && !COMMAND_WORDS.includes(prefix));
+			return words.length ? words.map((word) => ({ value: word, label: word })) : null;
+		},
+		handler: async (args, c) => {
+			navigator.keep(c);
+			if (session.isTwin) return c.ui.notify(`piwatch: the bridge is installed twice; type /${session.commandName} in this session`, "warning");
+			if (navigator.took(c)) return;
+			await link.ready(); // the hub may just be starting
+			const reply = await link
+				.request("command", { name: "watchdog", args })
+				.catch((cause) => ({ text: link.missing || `piwatch: ${causeText(cause)}. See: piwatch hub status`, level: "error" }));
+			c.ui.notify(reply.text, reply.level);
+		},
+	});
+}
