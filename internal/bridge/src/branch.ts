@@ -2,6 +2,7 @@
 import { isAnswerRow, isOwnRecord, isRecord } from "./entry.ts";
 import { type Json, MESSAGE_CHECK, MESSAGE_WORK, RECORD_CHECK, RECORD_OUTCOME, RECORD_START, RECORD_TOOL } from "./protocol.ts";
 import type { Session } from "./session.ts";
+import { beginning } from "./text.ts";
 
 export class Branch {
 	constructor(private session: Session) {}
@@ -62,7 +63,7 @@ export class Branch {
 	}
 
 	/** What the hub needs to know where the watchdog stands: the records since the last start, of checks, outcomes and work
-	 * messages the last each, the last outcome that stopped it, and that the user spoke. What was said stays in Pi. */
+	 * messages the last each, the last outcome that stopped it, and how the user's last message begins. What else was said stays in Pi. */
 	get essence(): Json[] {
 		const entries = this.entries;
 		const isUser = (e: any): boolean => e.type === "message" && e.message.role === "user";
@@ -81,7 +82,7 @@ export class Branch {
 		return entries
 			.filter((e, i) => lasts.has(i) || (start >= 0 && i >= start && isOwnRecord(e) && !single(e) && !isRecord(e, RECORD_TOOL)))
 			.map((e) => {
-				if (isUser(e)) return { ...bare(e), message: { role: "user", content: [] } };
+				if (isUser(e)) return { ...bare(e), message: { role: "user", content: beginning(e.message.content) } };
 				if (isWork(e)) return { ...bare(e), customType: e.customType, content: "" };
 				return e;
 			});

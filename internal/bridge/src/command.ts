@@ -6,6 +6,8 @@ import { causeText } from "./text.ts";
 
 const COMMAND_WORDS = ["stop", "status", "pause", "resume", "nudge", "skip", "set ", "mode keep", "mode once", "extend 30", "timeout=", "max=", "mode=", "message="];
 
+const ANSWER_MS = 60_000; // a question that nobody answers, as with a host that shows none
+
 export function registerCommand(session: Session, link: Link, navigator: Navigator): void {
 	session.pi.registerCommand("watchdog", {
 		description: COMMAND_SAYS,
@@ -19,9 +21,15 @@ export function registerCommand(session: Session, link: Link, navigator: Navigat
 			if (session.isTwin) return c.ui.notify(`piwatch: the bridge is installed twice; type /${session.commandName} in this session`, "warning");
 			if (navigator.took(c)) return;
 			await link.ready(); // the hub may just be starting
-			const reply = await link
-				.request("command", { name: "watchdog", args })
-				.catch((cause) => ({ text: link.missing || `piwatch: ${causeText(cause)}. See: piwatch hub status`, level: "error" }));
+			const ask = (sure: boolean): Promise<any> =>
+				link
+					.request("command", { name: "watchdog", args, sure })
+					.catch((cause) => ({ text: link.missing || `piwatch: ${causeText(cause)}. See: piwatch hub status`, level: "error" }));
+			let reply = await ask(false);
+			if (reply.level === "confirm") {
+				if (!(await c.ui.confirm("Watchdog", reply.text, { timeout: ANSWER_MS }))) return c.ui.notify("Watchdog: nothing was done.", "info");
+				reply = await ask(true);
+			}
 			c.ui.notify(reply.text, reply.level);
 		},
 	});

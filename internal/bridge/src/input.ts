@@ -5,6 +5,7 @@ import type { Link } from "./link.ts";
 import type { Run } from "./run.ts";
 import { safe } from "./safe.ts";
 import type { Session } from "./session.ts";
+import { beginning } from "./text.ts";
 
 const SUBMIT_MS = 10_000; // a submitted message starts its run within this, or another extension took it
 
@@ -26,7 +27,7 @@ export class Input {
 	}
 
 	/** A message was submitted; `next` says that Pi takes it with its next request. */
-	spoken(source: string, next: boolean): void {
+	spoken(source: string, next: boolean, said?: unknown): void {
 		const human = source !== "extension";
 		this.announced++;
 		if (!this.link.open) safe(() => this.checks.closeOrphan()); // the request to come must not carry one
@@ -35,7 +36,7 @@ export class Input {
 		if (human) this.run.userSpoke();
 		this.compaction.over(); // Pi takes no message during one
 		this.submitted = Date.now();
-		this.link.tell("input", { source });
+		this.link.tell("input", { source, said: beginning(said) });
 	}
 
 	/** Pi 0.81.1 has no `input` for what an RPC client steers or queues (measured): it shows in the queue, then as a row. */
@@ -46,7 +47,7 @@ export class Input {
 	/** Pi begins with a message; one of the user is there now. */
 	messageStarted(message: any): void {
 		if (message.role !== "user") return;
-		if (this.announced === 0) this.spoken("rpc", true);
+		if (this.announced === 0) this.spoken("rpc", true, message.content);
 		this.announced--;
 		this.submitted = 0;
 		if (this.checks.isVoid) this.checks.closeIdle();

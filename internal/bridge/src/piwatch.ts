@@ -114,7 +114,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 
 	// ------------------------------------------------------------------------------------------------------------ a run
 
-	session.on("input", (event) => input.spoken(event.source, event.streamingBehavior !== "followUp"));
+	session.on("input", (event) => input.spoken(event.source, event.streamingBehavior !== "followUp", event.text));
 	session.on("agent_start", () => {
 		compaction.over();
 		input.runStarted();

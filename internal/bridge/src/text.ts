@@ -9,6 +9,13 @@ export function clean(line: string): string {
 		.trim();
 }
 
+/** How a message of the user begins; the hub looks whether it asks to wait. */
+export function beginning(content: unknown): string {
+	const blocks = Array.isArray(content) ? content : [{ type: "text", text: content ?? "" }];
+	const said = blocks.map((b: any) => (b.type === "text" ? String(b.text) : "")).join(" ");
+	return said.replace(/\s+/g, " ").trim().slice(0, 200);
+}
+
 export function causeText(cause: unknown): string {
 	return cause instanceof Error ? cause.message : String(cause);
 }
