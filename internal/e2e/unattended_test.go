@@ -60,6 +60,11 @@ func TestParentWaits(t *testing.T) {
 		rpc.Close()
 		wantRequests(t, h, 4)
 		wantLines(t, "outcomes", outcomes(h, file), "answered: done: the child is done")
+		// The child said bye, and its process may still be ending.
+		isNode := func(l leftover) bool { return filepath.Base(l.program) == "node" }
+		if !poll(Timeout(), func() bool { return !slices.ContainsFunc(leftovers(h.Dir), isNode) }) {
+			t.Error("the child does not end")
+		}
 	})
 }
 
