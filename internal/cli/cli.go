@@ -95,13 +95,13 @@ Exit codes:
 	})
 	root.AddGroup(
 		&cobra.Group{ID: groupWatch, Title: "Watch:"},
-		&cobra.Group{ID: groupSteer, Title: "Steer a session (by its id, a unique beginning of it, or . for this folder):"},
+		&cobra.Group{ID: groupSteer, Title: "Steer a session (by id, a unique beginning of it, name, . for this folder, or --last):"},
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
-	root.AddCommand(a.statusCommand(), a.lsCommand(), a.replayCommand(), a.demoCommand())
+	root.AddCommand(a.statusCommand(), a.lsCommand(), a.logCommand(), a.replayCommand(), a.demoCommand())
 	root.AddCommand(a.steerCommands()...)
-	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.hubCommand(), a.versionCommand())
+	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.hubCommand(), a.versionCommand(), jsonTopic())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	return root

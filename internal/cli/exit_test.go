@@ -28,7 +28,7 @@ func TestExitCodes(t *testing.T) {
 		{&control.ProtocolError{Hub: 3, Peer: 2, Version: "1"}, exitNoHub, true},
 		{control.ErrClosed, exitNoHub, false},
 		{&control.Error{Code: -32001, Message: "m"}, exitNoSession, false},
-		{&sessionError{text: "e"}, exitNoSession, true},
+		{&sessionError{text: "e", hint: "h"}, exitNoSession, true},
 		{&refusedError{text: "e"}, exitRefused, false},
 		{&bridge.RefusedError{Status: bridge.Status{State: bridge.Edited}}, exitRefused, true},
 	} {

@@ -27,7 +27,7 @@ func (a *app) hubCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "hub",
 		GroupID: groupSetUp,
-		Short:   "Run, stop or look at the hub",
+		Short:   "Run, stop or look at the hub, and its log",
 		Long: `The hub is the one process of a user that decides for all sessions. Whoever needs
 it first starts it: the screen, or a Pi with the bridge. It leaves by itself
 after a minute with neither.`,
@@ -46,7 +46,26 @@ after a minute with neither.`,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.hubStatus(cmd.Context()) },
 	}
 	a.addJSON(status)
+	var follow bool
+	var lines int
+	logs := &cobra.Command{
+		Use:     "log",
+		Short:   "Print the log of the hub",
+		Long:    "Print the log of the hub: what it did and, for every time nothing was sent, why not.\nWith -f it goes on as the hub does, until ctrl+c.",
+		Example: "  piwatch hub log -n 20\n  piwatch hub log -f",
+		Args:    args(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := config.HubLog(a.env)
+			if err != nil {
+				return err
+			}
+			return a.followFile(cmd.Context(), path, lines, follow)
+		},
+	}
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the hub does")
+	logs.Flags().IntVarP(&lines, "lines", "n", -1, "of what is there only the last so many lines; -1 for all")
 	cmd.AddCommand(
+		logs,
 		&cobra.Command{
 			Use:   "run",
 			Short: "Run the hub here, until it is stopped or not needed",

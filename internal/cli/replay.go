@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"piwatch/internal/pi"
 	"piwatch/internal/replay"
@@ -151,34 +149,7 @@ func (a *app) printReplay(r replayed) error {
 	}
 	var text strings.Builder
 	writeReplay(&text, r)
-	_, err := io.WriteString(a.out, cutLines(text.String(), columns(a.out)))
-	return err
-}
-
-// cutLines cuts each line to a width in cells; 0: whole.
-func cutLines(text string, width int) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \n")
-		if width > 0 {
-			line = displaywidth.TruncateString(line, width, "…")
-		}
-		b.WriteString(line + "\n")
-	}
-	return b.String()
-}
-
-// columns is the width of the terminal, 0 where there is none.
-func columns(out io.Writer) int {
-	file, ok := out.(*os.File)
-	if !ok {
-		return 0
-	}
-	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0 // not a terminal
-	}
-	return int(size.Col)
+	return printLines(a.out, text.String())
 }
 
 func writeReplay(out io.Writer, r replayed) {

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"piwatch/internal/control"
 	"piwatch/internal/demo"
+	"piwatch/internal/watchdog"
 )
 
 // testVersion is the release that piwatch plays in the scripts.
@@ -31,7 +34,10 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE piwatch ARGS…   runs a command that must end with that code
 //	await-hub                  waits until a hub answers
-//	pi NAME FOLDER             starts a stand-in for Pi in a folder, lets it finish a run, puts its session id into $NAME
+//	pi NAME FOLDER WORD…       starts a stand-in for Pi in a folder, lets it finish a run, puts its session id into $NAME
+//	                           and its file into $NAME_FILE. The words: user:MESSAGE is what the user says at first, the
+//	                           others what the agent answers next: done:NOTE, continue:NOTE, wait_user:NOTE, or a text
+//	await-phase PHASE NAME     waits until the hub says so of that session
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -43,6 +49,8 @@ func TestScripts(t *testing.T) {
 			"exits":     exits,
 			"await-hub": awaitHub,
 			"pi":        startPi,
+
+			"await-phase": awaitPhase,
 		},
 	})
 }
@@ -109,22 +117,22 @@ func awaitHub(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func startPi(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 && len(args) != 3 {
-		ts.Fatalf("usage: pi NAME FOLDER [MESSAGE]")
+	if len(args) < 2 {
+		ts.Fatalf("usage: pi NAME FOLDER WORD…")
 	}
-	message := "Do it."
-	if len(args) == 3 {
-		message = args[2]
+	message, replies := "Do it.", args[2:]
+	if len(replies) > 0 && strings.HasPrefix(replies[0], "user:") {
+		message, replies = strings.TrimPrefix(replies[0], "user:"), replies[1:]
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
 	defer cancel()
 	p, err := demo.New(context.Background(), demo.Setup{
 		Socket:   ts.Getenv("PIWATCH_SOCKET"),
-		Sessions: ts.MkAbs("sessions"),
+		Sessions: filepath.Join(ts.Getenv("HOME"), ".pi", "agent", "sessions"),
 		Cwd:      ts.MkAbs(args[1]),
 		// A name is foreign text: it must not reach the terminal as it is.
 		Name:   args[0] + " \x1b[31mred\x1b[0m",
-		Script: demo.Answers(demo.Say("That is a beginning.")),
+		Script: demo.Answers(append([]demo.Answer{demo.Say("That is a beginning.")}, answers(replies)...)...),
 	})
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(p.Quit()) })
@@ -132,4 +140,40 @@ func startPi(ts *testscript.TestScript, _ bool, args []string) {
 	p.Prompt(message)
 	ts.Check(p.Wait(ctx, demo.Settled(1)))
 	ts.Setenv(args[0], p.Session())
+	ts.Setenv(args[0]+"_FILE", p.File())
+}
+
+func answers(texts []string) []demo.Answer {
+	var all []demo.Answer
+	for _, text := range texts {
+		decision, note, found := strings.Cut(text, ":")
+		if found && watchdog.Decision(decision).Valid() {
+			all = append(all, demo.Decide(decision, note))
+		} else {
+			all = append(all, demo.Say(text))
+		}
+	}
+	return all
+}
+
+func awaitPhase(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
+	defer cancel()
+	client, err := control.DialClient(ctx, ts.Getenv("PIWATCH_SOCKET"), testVersion, "test")
+	ts.Check(err)
+	defer client.Close()
+	sessions, pushes, err := client.Watch(ctx)
+	ts.Check(err)
+	is := func(s control.Session) bool {
+		return s.ID == ts.Getenv(args[1]) && string(s.Watch.Phase) == args[0]
+	}
+	if slices.ContainsFunc(sessions, is) {
+		return
+	}
+	for push := range pushes {
+		if push.Session != nil && is(*push.Session) {
+			return
+		}
+	}
+	ts.Fatalf("%s is not %s", args[1], args[0])
 }

@@ -2,60 +2,93 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"piwatch/internal/control"
+	"piwatch/internal/pi"
 	"piwatch/internal/timeline"
 	"piwatch/internal/watchdog"
 )
 
 func (a *app) statusCommand() *cobra.Command {
+	var who naming
+	var format string
 	cmd := &cobra.Command{
 		Use:     "status [SESSION]",
 		GroupID: groupWatch,
 		Short:   "Say what the watchdog of each session does, or all about one",
 		Long: `Say what the watchdog of each session does: its phase, the checks used of the
 cap, and the time to the next check. With SESSION: settings and reasons too, as
-/watchdog status in Pi says it.`,
+/watchdog status in Pi says it.
+
+--format tmux prints one short line for a status bar; in ~/.tmux.conf:
+  set -g status-interval 5
+  set -g status-right '#(piwatch status --format tmux)'
+--format '{{...}}' prints a line for each session from a template of Go, over the
+fields that --json shows (piwatch help json; .Watch.Phase for "phase" in "watch").
+Functions beside those of Go: status (the text of Pi's footer), left (the time to
+the next check), short (the beginning of an id).
+
+` + sessionHelp,
 		Example: `  piwatch status
   piwatch status .
-  piwatch status 019a --json`,
-		Args:              args(0, 1),
-		ValidArgsFunction: a.completeSession,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return a.status(cmd.Context(), "")
+  piwatch status 019a --json
+  piwatch status --format '{{short .ID}} {{.Watch.Phase}} {{status .}}'`,
+		Args: func(cmd *cobra.Command, given []string) error {
+			if who.last {
+				return args(0, 0)(cmd, given)
 			}
-			return a.status(cmd.Context(), args[0])
+			return args(0, 1)(cmd, given)
+		},
+		ValidArgsFunction: a.completeLive(&who, nil),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if who.last || len(args) > 0 {
+				name, _ = who.split(args)
+			}
+			if format != "" {
+				return a.statusAs(cmd.Context(), name, format)
+			}
+			return a.status(cmd.Context(), name)
 		},
 	}
+	who.add(cmd)
+	cmd.Flags().StringVar(&format, "format", "", "tmux, or a template of Go for each session")
 	a.addJSON(cmd)
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
 	return cmd
 }
 
 func (a *app) lsCommand() *cobra.Command {
+	var all bool
+	var most int
 	cmd := &cobra.Command{
 		Use:     "ls",
 		GroupID: groupWatch,
-		Short:   "List the sessions with a bridge",
+		Short:   "List the sessions with a bridge, or all",
+		Long: `List the sessions with a bridge. With --all also those without one, and those that
+ended, from their files: the newest first. That needs no hub.`,
 		Example: `  piwatch ls
+  piwatch ls --all -n 20
   piwatch ls --json`,
 		Args: args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all {
+				return a.listAll(cmd, most)
+			}
 			return a.list(cmd.Context(), []string{"SESSION", "PID", "PI", "MODE", "MODEL", "FOLDER", "NAME"},
 				func(s control.Session) []string {
 					return []string{fmt.Sprint(s.Pid), s.Pi, s.Mode, s.Model, s.Cwd, s.Name}
 				})
 		},
 	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "also those without a bridge, and those that ended")
+	cmd.Flags().IntVarP(&most, "lines", "n", 0, "with --all: so many at most; 0 for all")
 	a.addJSON(cmd)
 	return cmd
 }
@@ -70,7 +103,7 @@ func (a *app) status(ctx context.Context, name string) error {
 			})
 	}
 	return a.withHub(ctx, func(ctx context.Context, client *control.Client) error {
-		session, err := a.find(ctx, client, name)
+		session, err := a.findLive(ctx, client, name)
 		if err != nil {
 			return err
 		}
@@ -81,7 +114,7 @@ func (a *app) status(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.out, "%s  %s\n%s\n", timeline.OneLine(session.ID), label(session), timeline.Clean(reply.Text))
+		fmt.Fprintf(a.out, "%s  %s\n%s\n", timeline.OneLine(session.ID), liveTarget(session).label(), timeline.Clean(reply.Text))
 		return nil
 	})
 }
@@ -89,36 +122,92 @@ func (a *app) status(ctx context.Context, name string) error {
 // list prints one line for each session: its id, and what row says of it.
 func (a *app) list(ctx context.Context, head []string, row func(control.Session) []string) error {
 	return a.withHub(ctx, func(ctx context.Context, client *control.Client) error {
-		sessions, err := client.Sessions(ctx)
-		if err != nil {
+		sessions, err := a.sorted(ctx, client)
+		switch {
+		case err != nil:
 			return err
-		}
-		slices.SortFunc(sessions, func(x, y control.Session) int { return strings.Compare(x.ID, y.ID) })
-		if a.json {
+		case a.json:
 			return a.printJSON(sessions)
-		}
-		if len(sessions) == 0 {
+		case len(sessions) == 0:
 			fmt.Fprintln(a.err, "no Pi with the bridge is running")
 			return nil
 		}
-		table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, strings.Join(head, "\t"))
-		for i, id := range shorten(sessions) {
-			cells := append([]string{id}, row(sessions[i])...)
-			for i, cell := range cells {
-				cells[i] = orDash(timeline.OneLine(cell))
-			}
-			fmt.Fprintln(table, strings.Join(cells, "\t"))
+		var rows [][]string
+		for i, id := range shorten(liveTargets(sessions)) {
+			rows = append(rows, append([]string{id}, row(sessions[i])...))
 		}
-		return table.Flush()
+		return printTable(a.out, head, rows)
 	})
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
+// sorted are the sessions with a bridge, the oldest first.
+func (a *app) sorted(ctx context.Context, client *control.Client) ([]control.Session, error) {
+	sessions, err := client.Sessions(ctx)
+	slices.SortFunc(sessions, func(x, y control.Session) int { return strings.Compare(x.ID, y.ID) })
+	return sessions, err
+}
+
+// listed is one session of piwatch ls --all --json.
+type listed struct {
+	ID     string    `json:"id"`
+	File   string    `json:"file"`
+	Cwd    string    `json:"cwd"`
+	Name   string    `json:"name"`
+	Active time.Time `json:"active"` // when its file was written last
+	Bytes  int64     `json:"bytes"`
+	First  string    `json:"first"` // the beginning of the user's first message
+	Live   bool      `json:"live"`  // a bridge is connected
+}
+
+func (a *app) listAll(cmd *cobra.Command, most int) error {
+	cwd, err := workDir()
+	if err != nil {
+		return err
 	}
-	return s
+	files, err := a.sessionFiles(cwd)
+	if err != nil && len(files) == 0 {
+		return err
+	}
+	if most > 0 {
+		files = files[:min(most, len(files))]
+	}
+	live := map[string]bool{}
+	for _, t := range a.liveIfAny(cmd.Context()) {
+		live[t.ID] = true
+	}
+	all := []listed{}
+	for _, f := range files {
+		head, err := pi.ReadHead(f.Path, 0)
+		if err != nil {
+			fmt.Fprintf(a.err, "piwatch: %s\n", timeline.Clean(err.Error()))
+			continue
+		}
+		all = append(all, listed{
+			ID: head.Header.ID, File: f.Path, Cwd: head.Header.Cwd, Name: head.Name, Active: f.ModTime,
+			Bytes: f.Size, First: head.FirstMessage, Live: live[head.Header.ID],
+		})
+	}
+	if a.json {
+		return a.printJSON(all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(a.err, "there are no session files")
+		return nil
+	}
+	targets := make([]target, len(all))
+	for i, s := range all {
+		targets[i] = target{ID: s.ID}
+	}
+	var rows [][]string
+	for i, id := range shorten(targets) {
+		s := all[i]
+		bridge := ""
+		if s.Live {
+			bridge = "live"
+		}
+		rows = append(rows, []string{id, s.Active.Local().Format(time.DateTime), bridge, s.Cwd, s.Name, s.First})
+	}
+	return printTable(a.out, []string{"SESSION", "ACTIVE", "BRIDGE", "FOLDER", "NAME", "FIRST MESSAGE"}, rows)
 }
 
 func checks(v watchdog.View) string {
@@ -136,31 +225,4 @@ func next(v watchdog.View, now time.Time) string {
 	}
 	left := max(v.Deadline.Sub(now), 0)
 	return fmt.Sprintf("%ds", int64((left+time.Second-1)/time.Second))
-}
-
-func (a *app) addJSON(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&a.json, "json", false, "print JSON")
-}
-
-func (a *app) printJSON(v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(a.out, escapeControls(string(data))+"\n")
-	return err
-}
-
-// escapeControls escapes what JSON allows in a text and a terminal obeys: DEL
-// and the C1 controls. JSON itself escapes the others.
-func escapeControls(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r >= 0x7f && r < 0xa0 {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

@@ -23,6 +23,10 @@ type verb struct {
 	least, most   int // number of arguments after SESSION; most < 0: any
 	// fill reads the arguments after SESSION; nil when there are none.
 	fill func(p *control.SteerParams, args []string) error
+	// words are offered after SESSION; nil: none.
+	words func(typed string) []string
+	// check: an argument after SESSION names a check, the last one without it.
+	check bool
 }
 
 const grammar = `Settings are key=value, separated by spaces:
@@ -36,7 +40,7 @@ var verbs = []struct {
 	verb
 }{
 	{"start", verb{
-		method: control.Start, args: "[SETTING...]", most: -1,
+		method: control.Start, args: "[SETTING...]", most: -1, words: settingWords,
 		short:   "Start the watchdog of a session",
 		long:    "Start the watchdog of a session, from the defaults. What runs already is replaced.\n\n" + grammar,
 		example: "  piwatch start .\n  piwatch start 019a timeout=30 mode=keep\n  piwatch start . max=20 message=Run the tests after every change",
@@ -54,7 +58,7 @@ var verbs = []struct {
 	{"extend", verb{
 		method: control.Extend, args: "SECONDS", least: 1, most: 1,
 		short:   "Give the running countdown more time, or less",
-		example: "  piwatch extend . 30\n  piwatch extend . -30",
+		example: "  piwatch extend . 30\n  piwatch extend . -30\n  piwatch extend --last -- -30",
 		fill: func(p *control.SteerParams, args []string) error {
 			n, err := strconv.Atoi(args[0])
 			if err != nil || n == 0 || n < -watchdog.MaxTimeout || n > watchdog.MaxTimeout {
@@ -65,7 +69,7 @@ var verbs = []struct {
 		},
 	}},
 	{"mode", verb{
-		method: control.Set, args: "once|keep", least: 1, most: 1,
+		method: control.Set, args: "once|keep", least: 1, most: 1, words: modeWords,
 		short:   "Say what an answer done or wait_user does",
 		long:    "Say what an answer done or wait_user does: once ends the watchdog, keep suspends\nit until your next message.",
 		example: "  piwatch mode . keep",
@@ -76,7 +80,7 @@ var verbs = []struct {
 		},
 	}},
 	{"set", verb{
-		method: control.Set, args: "SETTING...", least: 1, most: -1,
+		method: control.Set, args: "SETTING...", least: 1, most: -1, words: settingWords,
 		short:   "Change settings while the watchdog runs",
 		long:    "Change settings while the watchdog runs. Those that are not named stay.\n\n" + grammar,
 		example: "  piwatch set . timeout=120\n  piwatch set . max=5 message=Only the parser, please",
@@ -86,33 +90,53 @@ var verbs = []struct {
 			return err
 		},
 	}},
+	{"fold", verb{
+		method: control.Fold, args: "[CHECK]", most: 1, check: true,
+		short:   "Take the exchange of a check out of what the agent sees, again",
+		long:    "Take the exchange of an ended check out of what the agent sees, after it was\nbrought back.\n\n" + checkHelp,
+		example: "  piwatch fold .\n  piwatch fold . 2",
+	}},
+	{"unfold", verb{
+		method: control.Unfold, args: "[CHECK]", most: 1, check: true,
+		short:   "Bring the exchange of a check back into what the agent sees",
+		long:    "Bring the folded exchange of a check back into what the agent sees.\n\n" + checkHelp,
+		example: "  piwatch unfold .\n  piwatch unfold --last 2",
+	}},
+	{"rollback", verb{
+		method: control.Rollback, args: "[CHECK]", most: 1, check: true,
+		short:   "Take the exchange of a check off the branch, and off Pi's screen",
+		long:    "Move the branch back to before a check, so that its exchange also leaves Pi's\nscreen. It is refused when work came after the check.\n\n" + checkHelp,
+		example: "  piwatch rollback .\n  piwatch rollback . 2",
+	}},
 }
+
+const checkHelp = `CHECK is the number that its card shows (2 of 2/50; of several with that number
+the last one), or its id as piwatch log --json shows it. Without CHECK: the last.`
 
 func (a *app) steerCommands() []*cobra.Command {
 	commands := make([]*cobra.Command, len(verbs))
 	for i, v := range verbs {
-		most := v.most
-		if most >= 0 {
-			most++
-		}
 		long := v.long
 		if long == "" {
 			long = v.short + "."
 		}
+		var who naming
 		commands[i] = &cobra.Command{
 			Use:               strings.TrimSpace(v.name + " SESSION " + v.args),
 			GroupID:           groupSteer,
 			Short:             v.short,
-			Long:              long + "\n\nSESSION is an id, a unique beginning of one, or . for the session of this folder.\nFlags go before it.",
+			Long:              long + "\n\n" + sessionHelp + "\nFlags go before it.",
 			Example:           v.example,
-			Args:              args(1+v.least, most),
-			ValidArgsFunction: a.completeSession,
+			Args:              who.args(v.least, v.most),
+			ValidArgsFunction: a.completeLive(&who, v.words),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return a.steer(cmd.Context(), v.verb, args[0], args[1:])
+				name, rest := who.split(args)
+				return a.steer(cmd.Context(), v.verb, name, rest)
 			},
 		}
 		// -30 after SESSION is a number, and a message may hold anything.
 		commands[i].Flags().SetInterspersed(false)
+		who.add(commands[i])
 		a.addJSON(commands[i])
 		if v.method == control.Start {
 			commands[i].Flags().BoolVarP(&a.yes, "yes", "y", false, "start also when your last message asks the agent to wait")
@@ -132,12 +156,17 @@ func (a *app) steer(ctx context.Context, v verb, name string, args []string) err
 		}
 	}
 	return a.withHub(ctx, func(ctx context.Context, client *control.Client) error {
-		session, err := a.find(ctx, client, name)
+		session, err := a.findLive(ctx, client, name)
 		if err != nil {
 			return err
 		}
 		params.Session = session.ID
 		params.Sure = a.yes
+		if v.check && len(args) > 0 {
+			if params.Check, err = findCheck(ctx, session.File, args[0]); err != nil {
+				return err
+			}
+		}
 		reply, err := client.Steer(ctx, v.method, params)
 		if err == nil && reply.Level == control.Confirm {
 			if !a.confirm(reply.Text) {
