@@ -107,3 +107,9 @@ func validKey(name string) bool {
 	r, size := utf8.DecodeRuneInString(name)
 	return size == len(name) && r > ' ' && r != 0x7f && r != utf8.RuneError
 }
+
+// CheckKeys says what is wrong in the user's keys; a line each, with its place.
+func CheckKeys(changes []Rebinding) []string {
+	_, problems := rebind(bindings(), changes)
+	return problems
+}

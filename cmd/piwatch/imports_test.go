@@ -14,6 +14,8 @@ import (
 // added here first, on purpose.
 var mayImport = map[string][]string{
 	"cmd/piwatch":       {"internal/cli"},
+	"cmd/dist":          {"internal/release"},
+	"internal/release":  {"internal/cli"},
 	"internal/pi":       {},
 	"internal/tail":     {},
 	"internal/watchdog": {"internal/pi"},
@@ -26,8 +28,11 @@ var mayImport = map[string][]string{
 	"internal/gateway":  {},
 	"internal/hub":      {"internal/pi", "internal/tail", "internal/watchdog", "internal/guard", "internal/loop", "internal/timeline", "internal/control", "internal/gateway"},
 	"internal/config":   {},
+	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/pi"},
+	"internal/ending":   {"internal/pi", "internal/watchdog"},
+	"internal/headless": {},
 	"internal/demo":     {"internal/control", "internal/pi", "internal/watchdog"},
-	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/hub", "internal/pi", "internal/replay", "internal/timeline", "internal/watchdog", "ui"},
+	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/ending", "internal/headless", "internal/hub", "internal/pi", "internal/replay", "internal/tail", "internal/timeline", "internal/watchdog", "ui"},
 	"internal/e2e":      {"internal/control", "internal/pi", "internal/watchdog"},
 	"ui":                {"internal/timeline", "internal/control", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
 	"themes":            {},
@@ -36,7 +41,7 @@ var mayImport = map[string][]string{
 // Some packages of others belong into few of ours.
 var onlyIn = map[string][]string{
 	"github.com/charmbracelet/": {"ui", "themes"}, // one folder changes when the toolkit does
-	"github.com/spf13/":         {"internal/cli"},
+	"github.com/spf13/":         {"internal/cli", "internal/release"},
 	"net/http":                  {"internal/gateway", "internal/e2e"},
 }
 
@@ -44,6 +49,8 @@ var onlyIn = map[string][]string{
 // world.
 var pure = map[string][]string{
 	"internal/watchdog": {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
+	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/pi"},
+	"internal/ending":   {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/replay":   {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/guard":    {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/loop":     {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},

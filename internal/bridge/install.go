@@ -151,6 +151,24 @@ func Install(dir, binary, version string, force bool) (Status, Change, error) {
 	return Status{status.Path, Current, version}, change, nil
 }
 
+// Place writes the bridge into dir for a Pi that is told to load it from there,
+// and returns its path. Its name holds its sum: another content is another file,
+// so that one in use is never changed.
+func Place(dir, binary, version string) (string, error) {
+	want, err := Source(binary, version)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "piwatch-"+sum(string(want))+".ts")
+	if data, err := os.ReadFile(path); err == nil && string(data) == string(want) {
+		return path, nil
+	}
+	if err := replace(path, want); err != nil {
+		return "", fmt.Errorf("place the bridge: %w", err)
+	}
+	return path, nil
+}
+
 // replace writes the file beside its place and moves it there. The name of the
 // new file does not end in .ts, so that Pi never loads a half of it.
 func replace(path string, data []byte) error {

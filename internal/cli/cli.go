@@ -21,26 +21,44 @@ const callTimeout = 10 * time.Second
 // app is what the commands share.
 type app struct {
 	version string
+	build   Build
 	env     func(string) string
 	in      *os.File
 	out     io.Writer
 	err     io.Writer
 	tty     bool // in and out are a terminal
+	inTTY   bool // in is
+	errTTY  bool // err is
 	json    bool
 	yes     bool // nothing is asked back
 }
 
+// Build says which build this program is.
+type Build struct {
+	Version string // the release, or devel
+	Commit  string // "" when it is not known
+	Date    string // of the commit, RFC 3339
+}
+
+// Root is the command line as it is documented: it is not to be run.
+func Root(b Build) *cobra.Command {
+	a := &app{version: b.Version, build: b, env: func(string) string { return "" }, out: io.Discard, err: io.Discard}
+	return a.root()
+}
+
 // Main runs the command line of this process and returns its exit code.
-// version is the release of this program.
-func Main(version string) int {
+func Main(b Build) int {
 	a := &app{
-		version: version,
+		version: b.Version,
+		build:   b,
 		env:     os.Getenv,
 		in:      os.Stdin,
 		out:     os.Stdout,
 		err:     os.Stderr,
-		tty:     isatty.IsTerminal(os.Stdin.Fd()) && isatty.IsTerminal(os.Stdout.Fd()),
+		inTTY:   isatty.IsTerminal(os.Stdin.Fd()),
+		errTTY:  isatty.IsTerminal(os.Stderr.Fd()),
 	}
+	a.tty = a.inTTY && isatty.IsTerminal(os.Stdout.Fd())
 	return a.tell(a.root().ExecuteContext(context.Background()))
 }
 
@@ -99,9 +117,9 @@ Exit codes:
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
-	root.AddCommand(a.statusCommand(), a.lsCommand(), a.logCommand(), a.replayCommand(), a.demoCommand())
+	root.AddCommand(a.statusCommand(), a.lsCommand(), a.logCommand(), a.waitCommand(), a.runCommand(), a.replayCommand(), a.demoCommand())
 	root.AddCommand(a.steerCommands()...)
-	root.AddCommand(a.installCommand(), a.uninstallCommand(), a.hubCommand(), a.versionCommand(), jsonTopic())
+	root.AddCommand(a.installCommand(), a.upgradeCommand(), a.uninstallCommand(), a.doctorCommand(), a.configCommand(), a.hubCommand(), a.versionCommand(), jsonTopic())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	return root
@@ -147,5 +165,21 @@ func args(least, most int) cobra.PositionalArgs {
 			return &usageError{"too many arguments, from " + quote(given[most]) + " on", cmd.CommandPath()}
 		}
 		return nil
+	}
+}
+
+// exclusive refuses a command line with two of the flags.
+func exclusive(check cobra.PositionalArgs, flags ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, given []string) error {
+		var set []string
+		for _, name := range flags {
+			if cmd.Flags().Changed(name) {
+				set = append(set, "--"+name)
+			}
+		}
+		if len(set) > 1 {
+			return &usageError{strings.Join(set, " and ") + " exclude each other", cmd.CommandPath()}
+		}
+		return check(cmd, given)
 	}
 }

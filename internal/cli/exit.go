@@ -19,6 +19,12 @@ const (
 	exitNoHub     = 3
 	exitNoSession = 4
 	exitRefused   = 5
+
+	exitWaitUser    = 10
+	exitMax         = 11
+	exitFailed      = 12
+	exitTimeout     = 13
+	exitInterrupted = 130
 )
 
 var exitCodes = []struct {
@@ -31,12 +37,17 @@ var exitCodes = []struct {
 	{exitNoHub, "no hub is running, or it cannot be reached"},
 	{exitNoSession, "no session of that name with a bridge, or more than one"},
 	{exitRefused, "refused: not possible now, not allowed here, or not piwatch's own file"},
+	{exitWaitUser, "run, wait: the agent needs the user"},
+	{exitMax, "run, wait: the cap of checks was reached"},
+	{exitFailed, "run, wait: the breaker tripped, Pi or the provider failed, or somebody stopped it"},
+	{exitTimeout, "run, wait: it took longer than --timeout-total or --timeout"},
+	{exitInterrupted, "run, wait: stopped by ctrl+c or a signal"},
 }
 
 func exitCodeTable() string {
 	var b strings.Builder
 	for _, c := range exitCodes {
-		fmt.Fprintf(&b, "  %d  %s\n", c.code, c.meaning)
+		fmt.Fprintf(&b, "  %-3d  %s\n", c.code, c.meaning)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -60,6 +71,11 @@ func (e *refusedError) Error() string { return e.text }
 // Hint says what to do instead; it may be empty.
 func (e *refusedError) Hint() string { return e.hint }
 
+// silentError is an exit code for what was said already.
+type silentError struct{ code int }
+
+func (e *silentError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
 // hinted is an error that knows what a person can do about it.
 type hinted interface {
 	error
@@ -71,6 +87,11 @@ type hinted interface {
 func (a *app) tell(err error) int {
 	if err == nil {
 		return exitOK
+	}
+	var end *endError
+	var silent *silentError
+	if errors.As(err, &end) && end.quiet || errors.As(err, &silent) {
+		return codeOf(err)
 	}
 	fmt.Fprintf(a.err, "piwatch: %s\n", timeline.Clean(err.Error()))
 	var h hinted
@@ -86,9 +107,20 @@ func codeOf(err error) int {
 		setting *watchdog.SettingError
 		dial    *control.DialError
 		hello   *control.ProtocolError
+		end     *endError
+		silent  *silentError
+		signal  *signalError
 		h       hinted
 	)
 	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &silent):
+		return silent.code
+	case errors.As(err, &end):
+		return endCodes[end.kind]
+	case errors.As(err, &signal):
+		return exitInterrupted
 	case errors.As(err, &usage), errors.As(err, &setting):
 		return exitUsage
 	case errors.As(err, &dial), errors.As(err, &hello), errors.Is(err, control.ErrClosed):

@@ -3,11 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"piwatch/internal/bridge"
 	"piwatch/internal/control"
+	"piwatch/internal/ending"
 	"piwatch/internal/watchdog"
 )
 
@@ -30,6 +32,9 @@ func TestExitCodes(t *testing.T) {
 		{&control.Error{Code: -32001, Message: "m"}, exitNoSession, false},
 		{&sessionError{text: "e", hint: "h"}, exitNoSession, true},
 		{&refusedError{text: "e"}, exitRefused, false},
+		{&endError{kind: ending.WaitUser, note: "which?"}, exitWaitUser, false},
+		{&endError{kind: ending.Breaker}, exitFailed, false},
+		{&signalError{os.Interrupt}, exitInterrupted, false},
 		{&bridge.RefusedError{Status: bridge.Status{State: bridge.Edited}}, exitRefused, true},
 	} {
 		var out strings.Builder
@@ -49,12 +54,19 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestEveryExitCodeIsDocumented(t *testing.T) {
+	known := map[int]bool{}
 	for i, c := range exitCodes {
-		if c.code != i || c.meaning == "" {
+		known[c.code] = true
+		if c.meaning == "" || i > 0 && c.code <= exitCodes[i-1].code {
 			t.Errorf("row %d: %+v", i, c)
 		}
 	}
-	if len(exitCodes) != exitRefused+1 {
+	for kind, code := range endCodes {
+		if !known[code] || endTexts[kind] == "" {
+			t.Errorf("the end %s with code %d is not in the table, or has no text", kind, code)
+		}
+	}
+	if len(exitCodes) != exitRefused+1+5 {
 		t.Errorf("%d rows", len(exitCodes))
 	}
 }

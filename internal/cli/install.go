@@ -12,23 +12,27 @@ import (
 
 	"piwatch/internal/bridge"
 	"piwatch/internal/control"
-	"piwatch/internal/pi"
 )
 
 // installFlags say where the bridge goes.
 type installFlags struct {
 	project bool
+	pi      string
 	force   bool
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.project, "project", false, "the .pi folder of this project, instead of all projects of yours")
+	cmd.Flags().StringVar(&f.pi, "pi", "", "another Pi: its agent folder, or its program")
 	cmd.Flags().BoolVar(&f.force, "force", false, "also when the installed file was edited")
 }
 
 const installPlaces = `The bridge is one file, extensions/piwatch.ts in Pi's agent folder
-(PI_CODING_AGENT_DIR, else ~/.pi/agent), or with --project in .pi of the folder
-you are in. A file of that name that piwatch did not write is left alone.`
+(PI_CODING_AGENT_DIR, else ~/.pi/agent), with --project in .pi of the folder you
+are in, or with --pi in that of another Pi. A file of that name that piwatch did
+not write is left alone. It is replaced as a whole: a Pi that starts meanwhile
+sees the old one or the new one, and one that runs keeps what it has until
+/reload.`
 
 func (a *app) installCommand() *cobra.Command {
 	var flags installFlags
@@ -37,8 +41,8 @@ func (a *app) installCommand() *cobra.Command {
 		GroupID: groupSetUp,
 		Short:   "Put the bridge into Pi",
 		Long:    "Put the bridge into Pi, or bring it up to date.\n\n" + installPlaces,
-		Example: "  piwatch install\n  piwatch install --project",
-		Args:    args(0, 0),
+		Example: "  piwatch install\n  piwatch install --project\n  piwatch install --pi ~/work/agent",
+		Args:    exclusive(args(0, 0), "project", "pi"),
 		RunE:    func(*cobra.Command, []string) error { return a.install(flags) },
 	}
 	flags.add(cmd)
@@ -53,7 +57,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Short:   "Take the bridge out of Pi",
 		Long:    "Take the bridge out of Pi. A Pi that runs keeps it until /reload.\n\n" + installPlaces,
 		Example: "  piwatch uninstall",
-		Args:    args(0, 0),
+		Args:    exclusive(args(0, 0), "project", "pi"),
 		RunE:    func(*cobra.Command, []string) error { return a.uninstall(flags) },
 	}
 	flags.add(cmd)
@@ -64,7 +68,7 @@ func (a *app) install(flags installFlags) error {
 	if err := a.outsidePi(); err != nil {
 		return err
 	}
-	dir, err := a.piDir(flags.project)
+	dir, err := a.piDir(flags)
 	if err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func (a *app) uninstall(flags installFlags) error {
 	if err := a.outsidePi(); err != nil {
 		return err
 	}
-	dir, err := a.piDir(flags.project)
+	dir, err := a.piDir(flags)
 	if err != nil {
 		return err
 	}
@@ -131,23 +135,6 @@ func (a *app) uninstall(flags installFlags) error {
 	}
 	fmt.Fprintf(a.out, "%s: %s\n", status.Path, change)
 	return nil
-}
-
-// piDir is the folder that holds Pi's extensions folder.
-func (a *app) piDir(project bool) (string, error) {
-	if project {
-		cwd, err := os.Getwd()
-		if err != nil {
-			return "", err
-		}
-		return filepath.Join(cwd, ".pi"), nil
-	}
-	home := a.env("HOME")
-	dir := pi.AgentDir(a.env, home)
-	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("no agent folder of Pi: %q is not an absolute path; set HOME or %s", dir, pi.EnvAgentDir)
-	}
-	return dir, nil
 }
 
 // executable is the path of this program, as the bridge will call it.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"piwatch/internal/control"
+	"piwatch/internal/doctor"
 )
 
 // outputs are what the commands print with --json: one value, a list of them,
@@ -23,6 +24,11 @@ var outputs = []struct {
 	{"ls --all", "a list", listed{}},
 	{"start, stop, pause, resume, nudge, skip, extend, mode, set, fold, unfold, rollback", "one", control.CommandReply{}},
 	{"log", "one a line, for each row; a row that changed comes again", loggedRow{}},
+	{"wait", "one a line, for each session as it ends", endedSession{}},
+	{"run", "one a line: start, each row, question, end", runEvent{}},
+	{"doctor", "one", doctor.Report{}},
+	{"config show", "a list", shownSetting{}},
+	{"version", "one", versionInfo{}},
 	{"hub status", "one", hubState{}},
 }
 

@@ -126,9 +126,12 @@ type rowPrinter interface {
 
 func (a *app) rowPrinter() rowPrinter {
 	if a.json {
-		return &jsonRows{app: a, said: map[string]string{}}
+		return &jsonRows{said: map[string]string{}, write: func(l loggedRow) error { return a.printLine(l) }}
 	}
-	out := a.out
+	return a.linePrinter(a.out)
+}
+
+func (a *app) linePrinter(out io.Writer) rowPrinter {
 	if width := columns(out); width > 0 {
 		out = cutter{out, width}
 	}

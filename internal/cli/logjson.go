@@ -67,8 +67,8 @@ func loggedOf(r *timeline.Row) loggedRow {
 
 // jsonRows prints each row as it came to be, and again when it changed.
 type jsonRows struct {
-	app  *app
-	said map[string]string // row key → what was printed last
+	write func(loggedRow) error
+	said  map[string]string // row key → what was printed last
 }
 
 func (j *jsonRows) print(rows []*timeline.Row) error {
@@ -82,7 +82,7 @@ func (j *jsonRows) print(rows []*timeline.Row) error {
 			continue
 		}
 		j.said[r.Key] = now
-		if err := j.app.printLine(l); err != nil {
+		if err := j.write(l); err != nil {
 			return err
 		}
 	}

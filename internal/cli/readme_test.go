@@ -8,6 +8,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
+
+	"piwatch/internal/config"
 )
 
 const readme = "../../README.md"
@@ -23,6 +25,25 @@ var generated = []struct {
 		b.WriteString("| code | means |\n|---|---|\n")
 		for _, c := range exitCodes {
 			fmt.Fprintf(&b, "| %d | %s |\n", c.code, c.meaning)
+		}
+		return b.String()
+	}},
+	{"settings", func() string {
+		var b strings.Builder
+		b.WriteString("| setting | is | allowed | default | before it |\n|---|---|---|---|---|\n")
+		for _, s := range config.Reference() {
+			before := s.Flag
+			for _, name := range []string{s.Env, s.Session} {
+				if name != "" && before != "" {
+					before += ", "
+				}
+				before += name
+			}
+			value := "none"
+			if s.Default != "" {
+				value = "`" + s.Default + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", s.Name(), s.What, s.Allowed, value, before)
 		}
 		return b.String()
 	}},

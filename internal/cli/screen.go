@@ -52,7 +52,7 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 	if err := errors.Join(errThemes, errFile); err != nil {
 		return ui.Options{}, err
 	}
-	set, err := config.ReadScreen(file)
+	set, err := config.ReadScreen(file, a.env)
 	o := ui.Options{
 		Theme: set.Theme, ThemeDir: themes, PiThemeDir: filepath.Join(pi.AgentDir(a.env, a.env("HOME")), "themes"),
 		ASCII: set.ASCII || f.ascii, Mouse: set.Mouse || f.mouse, Still: set.Still || f.still,
@@ -61,9 +61,7 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 	if f.theme != "" {
 		o.Theme = f.theme
 	}
-	for _, k := range set.Keys {
-		o.Keys = append(o.Keys, ui.Rebinding{Action: k.Action, Keys: k.Keys, Where: k.Where})
-	}
+	o.Keys = rebindings(set)
 	if err != nil {
 		o.Problems = strings.Split(err.Error(), "\n")
 	}

@@ -26,7 +26,7 @@ const testVersion = "1.2.3"
 const scriptTimeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"piwatch": func() { os.Exit(Main(testVersion)) }})
+	testscript.Main(m, map[string]func(){"piwatch": func() { os.Exit(Main(Build{Version: testVersion, Commit: "0123abc", Date: "2026-03-01T08:00:00Z"})) }})
 }
 
 // TestScripts runs the scripts of testdata/script, each in a home of its own.

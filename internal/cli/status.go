@@ -39,12 +39,12 @@ the next check), short (the beginning of an id).
   piwatch status .
   piwatch status 019a --json
   piwatch status --format '{{short .ID}} {{.Watch.Phase}} {{status .}}'`,
-		Args: func(cmd *cobra.Command, given []string) error {
+		Args: exclusive(func(cmd *cobra.Command, given []string) error {
 			if who.last {
 				return args(0, 0)(cmd, given)
 			}
 			return args(0, 1)(cmd, given)
-		},
+		}, "format", "json"),
 		ValidArgsFunction: a.completeLive(&who, nil),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
@@ -60,7 +60,6 @@ the next check), short (the beginning of an id).
 	who.add(cmd)
 	cmd.Flags().StringVar(&format, "format", "", "tmux, or a template of Go for each session")
 	a.addJSON(cmd)
-	cmd.MarkFlagsMutuallyExclusive("format", "json")
 	return cmd
 }
 

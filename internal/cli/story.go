@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"piwatch/internal/ending"
 	"piwatch/internal/pi"
 	"piwatch/internal/tail"
 	"piwatch/internal/timeline"
@@ -14,8 +15,10 @@ import (
 // ready. It keeps all of every text.
 type story struct {
 	builder timeline.Builder
+	ends    ending.Tracker
 	parser  pi.Parser
 	damage  int // told already
+	spoken  int // messages of the user
 	trouble error
 }
 
@@ -27,6 +30,10 @@ func (s *story) take(ev tail.Event) (caught bool) {
 		for _, line := range ev.Lines {
 			for _, e := range s.parser.Add(line.Data, line.Offset) {
 				s.builder.Add(timeline.Digest(&e))
+				s.ends.Add(&e)
+				if e.IsRealUserMessage() {
+					s.spoken++
+				}
 			}
 		}
 		list := s.parser.Damage().List

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -51,25 +50,33 @@ var screenKeys = table[Screen]{
 // notifies are the ways to tell that a session needs the user.
 var notifies = []string{"bell", "osc9", "osc777", "none"}
 
-// ReadScreen reads the config file; one that does not exist sets nothing. What
-// is wrong in it is left at its default and told in the joined errors, with
-// file, line, key and what is allowed.
-func ReadScreen(file string) (Screen, error) {
+// ReadScreen reads the config file, and what the environment says before it; a
+// file that does not exist sets nothing. What is wrong is left at its default and
+// told in the joined errors, with file, line, key and what is allowed.
+func ReadScreen(file string, env func(string) string) (Screen, error) {
 	raw, err := read(file)
 	if err != nil {
 		return Screen{}, err
 	}
+	raw = raw.with(env)
 	screen, errs := screenKeys.read(raw, "screen")
-	keys := raw.tables["keys"]
+	keys, errsKeys := readKeys(raw)
+	screen.Keys = keys
+	return screen, errors.Join(append(errs, errsKeys...)...)
+}
+
+// readKeys reads the table of keys.
+func readKeys(s source) (all []Keys, errs []error) {
+	keys := s.tables[keysTable]
 	for _, action := range slices.Sorted(maps.Keys(keys)) {
 		names, ok := texts(keys[action])
 		if !ok {
-			errs = append(errs, raw.wrong("keys", action, keys[action], `a key, as in nudge = "N", or several, as in nudge = ["N", "f5"]`))
+			errs = append(errs, s.wrong(keysTable, action, keys[action], `a key, as in nudge = "N", or several, as in nudge = ["N", "f5"]`))
 			continue
 		}
-		screen.Keys = append(screen.Keys, Keys{action, names, fmt.Sprintf("%s:%d", file, raw.lineOf("keys", action))})
+		all = append(all, Keys{action, names, s.where(keysTable, action)})
 	}
-	return screen, errors.Join(errs...)
+	return all, errs
 }
 
 // texts reads a text or a list of them.

@@ -37,7 +37,7 @@ func TestReadScreen(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.data), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := ReadScreen(file)
+			got, err := ReadScreen(file, noEnv)
 			for i := range got.Keys {
 				got.Keys[i].Where = strings.Replace(got.Keys[i].Where, file, "FILE", 1)
 			}
@@ -62,10 +62,10 @@ func TestReadScreen(t *testing.T) {
 
 func TestNoConfigFile(t *testing.T) {
 	dir := t.TempDir()
-	if got, err := ReadScreen(filepath.Join(dir, "none.toml")); err != nil || !reflect.DeepEqual(got, Screen{}) {
+	if got, err := ReadScreen(filepath.Join(dir, "none.toml"), noEnv); err != nil || !reflect.DeepEqual(got, Screen{}) {
 		t.Errorf("without a file: %+v, %v", got, err)
 	}
-	if _, err := ReadScreen(dir); err == nil {
+	if _, err := ReadScreen(dir, noEnv); err == nil {
 		t.Error("a folder is read as a file")
 	}
 	got, err := File(func(key string) string { return map[string]string{"HOME": "/h"}[key] })
@@ -73,3 +73,5 @@ func TestNoConfigFile(t *testing.T) {
 		t.Errorf("the file is %q, %v", got, err)
 	}
 }
+
+func noEnv(string) string { return "" }

@@ -17,7 +17,7 @@ func TestReadWatchdog(t *testing.T) {
 		{"both", "[watchdog]\non_stop = \"echo $PIWATCH_EVENT\"\nrollback = true\n", Watchdog{"echo $PIWATCH_EVENT", true}, ""},
 		{"a wrong value leaves the rest", "[watchdog]\nrollback = \"yes\"\non_stop = \"true\"\n", Watchdog{OnStop: "true"},
 			":2: watchdog.rollback: \"yes\" does not fit; allowed: true or false"},
-		{"unknown", "[watchdog]\n\nonstop = \"true\"\n", Watchdog{}, ":3: watchdog.onstop: unknown setting; allowed: on_stop, rollback"},
+		{"unknown", "[watchdog]\n\nonstop = \"true\"\n", Watchdog{}, ":3: watchdog.onstop: unknown setting; did you mean on_stop?; allowed: on_stop, rollback"},
 		{"no TOML", "[watchdog]\nrollback = yes\n", Watchdog{}, ":2: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -331,6 +331,8 @@ type Session struct {
 	Pid    int           `json:"pid"`
 	Mode   string        `json:"mode"`
 	Pi     string        `json:"pi"`
+	Bridge string        `json:"bridge"`          // version of the bridge
+	Other  string        `json:"other,omitempty"` // another extension has the command watchdog
 	Parent *Parent       `json:"parent,omitempty"`
 	Live   bool          `json:"live"`  // a bridge is connected
 	Watch  watchdog.View `json:"watch"` // the watchdog's state

@@ -134,7 +134,7 @@ func TestPushes(t *testing.T) {
 	b := h.join(hello("s1", func(h *control.BridgeHello) { h.Name, h.Model, h.Pi = "the parser", "a/b", "1.6.0" }))
 	p := w.until(func(p control.Push) bool { return p.Session != nil }).Session
 	want := control.Session{
-		ID: "s1", File: "/s/s1.jsonl", Cwd: "/", Name: "the parser", Model: "a/b", Pid: 1000, Mode: "tui", Pi: "1.6.0", Live: true,
+		ID: "s1", File: "/s/s1.jsonl", Cwd: "/", Name: "the parser", Model: "a/b", Pid: 1000, Mode: "tui", Pi: "1.6.0", Bridge: "0.1.0", Live: true,
 		Watch: p.Watch, Facts: b.facts,
 	}
 	if *p != want || p.Watch.Phase != watchdog.Off {

@@ -267,7 +267,7 @@ func (s *session) show() {
 func (s *session) public() control.Session {
 	return control.Session{
 		ID: s.id, File: s.hello.File, Cwd: s.hello.Cwd, Name: s.hello.Name, Model: s.hello.Model, Pid: s.hello.Pid,
-		Mode: s.hello.Mode, Pi: s.hello.Pi, Parent: s.hello.Parent, Live: s.driver() != nil,
+		Mode: s.hello.Mode, Pi: s.hello.Pi, Bridge: s.hello.Bridge, Other: s.hello.Other, Parent: s.hello.Parent, Live: s.driver() != nil,
 		Watch: s.engine.View(s.hub.clock.Now()), Facts: s.engine.Facts(),
 	}
 }

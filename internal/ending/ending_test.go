@@ -1,0 +1,154 @@
+package ending
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"piwatch/internal/pi"
+	"piwatch/internal/watchdog"
+)
+
+// file builds a session file entry by entry.
+type file struct {
+	t       *testing.T
+	parser  pi.Parser
+	tracker Tracker
+	n       int
+	parent  string
+}
+
+func (f *file) line(format string, args ...any) {
+	f.t.Helper()
+	f.n++
+	id := fmt.Sprintf("e%d", f.n)
+	head := fmt.Sprintf(`"id":%q,"parentId":%q,"timestamp":"2026-03-01T08:00:00.000Z"`, id, f.parent)
+	line := fmt.Sprintf(format, args...)
+	for _, e := range f.parser.Add([]byte("{"+head+","+line+"}"), int64(f.n)) {
+		f.tracker.Add(&e)
+	}
+	f.parent = id
+}
+
+func (f *file) record(kind string, data any) {
+	f.t.Helper()
+	raw, err := json.Marshal(data)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.line(`"type":"custom","customType":%q,"data":%s`, kind, raw)
+}
+
+func (f *file) user() { f.line(`"type":"message","message":{"role":"user","content":"go on"}`) }
+
+func (f *file) start(mode watchdog.Mode) {
+	f.record(watchdog.RecordStart, watchdog.Start{By: "cli", Settings: watchdog.Settings{Timeout: 1, Max: 2, Mode: mode}})
+}
+
+func (f *file) answer(d watchdog.Decision, note string) {
+	f.record(watchdog.RecordCheck, watchdog.Check{ID: "c", N: 1, Max: 2})
+	f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndAnswered, Decision: d, Note: note})
+}
+
+func TestEnding(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		play func(f *file)
+		want Ending
+	}{
+		{"nothing", func(*file) {}, Ending{}},
+		{"not watched", func(f *file) { f.user(); f.answer(watchdog.Done, "by itself") }, Ending{Checks: 1}},
+		{"works", func(f *file) { f.start(watchdog.Once); f.user() }, Ending{Watched: true}},
+		{"continue", func(f *file) { f.start(watchdog.Once); f.user(); f.answer(watchdog.Continue, "more") }, Ending{Watched: true, Checks: 1}},
+		{"done", func(f *file) { f.start(watchdog.Once); f.user(); f.answer(watchdog.Done, "all") }, Ending{Kind: Done, Note: "all", Checks: 1}},
+		{"done, kept", func(f *file) { f.start(watchdog.Keep); f.user(); f.answer(watchdog.Done, "all") },
+			Ending{Kind: Done, Note: "all", Checks: 1, Watched: true}},
+		{"kept, and goes on", func(f *file) { f.start(watchdog.Keep); f.user(); f.answer(watchdog.WaitUser, "which?"); f.user() }, Ending{Watched: true}},
+		{"set to keep", func(f *file) {
+			f.start(watchdog.Once)
+			f.record(watchdog.RecordSet, watchdog.Set{By: "cli", Settings: watchdog.Settings{Mode: watchdog.Keep}})
+			f.user()
+			f.answer(watchdog.WaitUser, "which?")
+		}, Ending{Kind: WaitUser, Note: "which?", Checks: 1, Watched: true}},
+		{"kept, and resumed by hand", func(f *file) {
+			f.start(watchdog.Keep)
+			f.user()
+			f.answer(watchdog.WaitUser, "which?")
+			f.record(watchdog.RecordPause, watchdog.Pause{By: "tui"})
+		}, Ending{Watched: true, Checks: 1}},
+		{"by itself", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordOutcome, watchdog.Outcome{End: watchdog.EndAnswered, Decision: watchdog.WaitUser, Note: "a key"})
+		}, Ending{Kind: WaitUser, Note: "a key"}},
+		{"cap", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.answer(watchdog.Continue, "")
+			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopMax})
+		}, Ending{Kind: Max, Checks: 1}},
+		{"breaker", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopBreaker})
+		}, Ending{Kind: Breaker}},
+		{"by hand", func(f *file) {
+			f.start(watchdog.Once)
+			f.record(watchdog.RecordStop, watchdog.Stop{By: "tui", Reason: watchdog.StopByHand})
+		}, Ending{Kind: Stopped, Note: "stopped by tui"}},
+		{"of a later release", func(f *file) {
+			f.start(watchdog.Once)
+			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: "comet"})
+		}, Ending{Kind: Failed, Note: "comet"}},
+		{"the provider fails", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordCheck, watchdog.Check{ID: "c", N: 1})
+			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError, Why: "401"})
+		}, Ending{Watched: true, Checks: 1, Error: "401"}},
+		{"it failed, and works again", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError})
+			f.answer(watchdog.Continue, "")
+		}, Ending{Watched: true, Checks: 1}},
+		{"void", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndVoid, Decision: watchdog.Done})
+		}, Ending{Watched: true}},
+		{"a fold by hand says nothing", func(f *file) {
+			f.start(watchdog.Keep)
+			f.user()
+			f.answer(watchdog.Done, "all")
+			f.user()
+			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndAnswered, Decision: watchdog.Done, Again: true})
+		}, Ending{Watched: true}},
+		{"started anew", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.answer(watchdog.Done, "all")
+			f.start(watchdog.Once)
+		}, Ending{Watched: true}},
+		{"another branch", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			at := f.parent
+			f.answer(watchdog.Done, "all")
+			f.parent = at
+			f.line(`"type":"message","message":{"role":"assistant","content":[],"stopReason":"stop"}`)
+		}, Ending{Watched: true}},
+		{"damaged", func(f *file) {
+			f.start(watchdog.Once)
+			f.line(`"type":"custom","customType":%q,"data":"x"`, watchdog.RecordStop)
+		}, Ending{Watched: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &file{t: t}
+			c.play(f)
+			if got := f.tracker.Ending(); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
