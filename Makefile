@@ -12,10 +12,10 @@ LDFLAGS := -s -w $(if $(VERSION),-X main.release=$(VERSION))
 RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC)" >/dev/null 2>&1 && echo -race)
 
 .DEFAULT_GOAL := build
-.PHONY: build install demo test lint fmt bench fuzz pictures clean help
+.PHONY: build install demo test lint fmt bench fuzz pictures dist clean help
 
 build: ## build bin/piwatch
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/piwatch ./cmd/piwatch
+	go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/piwatch ./cmd/piwatch
 
 install: build ## copy it to PREFIX/bin (~/.local/bin)
 	install -d '$(PREFIX)/bin'
@@ -53,8 +53,11 @@ fuzz: ## fuzz what reads foreign text, FUZZTIME (30s) each
 pictures: ## take the pictures of the README anew, in tmux
 	PIWATCH_PICTURES='$(CURDIR)/testdata/pictures' go test -count=1 -run '^TestPictures$$' ./ui
 
+dist: ## the archives of a release, VERSION=x.y.z, into dist/
+	go run ./cmd/dist $(if $(VERSION),-version '$(VERSION)')
+
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

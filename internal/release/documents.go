@@ -1,0 +1,57 @@
+package release
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// documents are the completions and the man pages of a command line.
+func documents(root *cobra.Command, version string, date time.Time) ([]file, error) {
+	root.DisableAutoGenTag = true // it would hold the time of the build
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	var files []file
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"completions/piwatch.bash": func(b *bytes.Buffer) error { return root.GenBashCompletionV2(b, true) },
+		"completions/_piwatch":     func(b *bytes.Buffer) error { return root.GenZshCompletion(b) },
+		"completions/piwatch.fish": func(b *bytes.Buffer) error { return root.GenFishCompletion(b, true) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files = append(files, file{name: name, data: b.Bytes()})
+	}
+	pages, err := manPages(root, &doc.GenManHeader{
+		Title: "PIWATCH", Section: "1", Date: &date, Source: "piwatch " + version, Manual: "piwatch",
+	})
+	return append(files, pages...), err
+}
+
+// manPages are those of a command and of all below it.
+func manPages(cmd *cobra.Command, header *doc.GenManHeader) ([]file, error) {
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	one := *header
+	one.Title = strings.ToUpper(name)
+	var b bytes.Buffer
+	if err := doc.GenMan(cmd, &one, &b); err != nil {
+		return nil, fmt.Errorf("man page of %s: %w", name, err)
+	}
+	files := []file{{name: "man/man1/" + name + ".1", data: b.Bytes()}}
+	for _, child := range cmd.Commands() {
+		if !child.IsAvailableCommand() && !child.IsAdditionalHelpTopicCommand() || child.Name() == "help" {
+			continue
+		}
+		below, err := manPages(child, header)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, below...)
+	}
+	return files, nil
+}
