@@ -17,9 +17,12 @@ import (
 	"unicode/utf8"
 )
 
-// binaryLine is the line of the extension that names the program to start a
-// hub with.
-const binaryLine = "const PIWATCH_BIN = \"piwatch\";\n"
+// The lines of the extension that name the program to start a hub with, and the
+// release that the bridge is of, which it tells the hub.
+const (
+	binaryLine  = "const PIWATCH_BIN = \"piwatch\";\n"
+	versionLine = "const BRIDGE_VERSION = \"0.1.0\";\n"
+)
 
 // The first line of an installed file. The sum is over what follows the line,
 // so that a file someone has edited is not taken for ours.
@@ -38,18 +41,22 @@ func Source(binary, version string) ([]byte, error) {
 	case version == "" || strings.ContainsAny(version, " \t\r\n;"):
 		return nil, fmt.Errorf("%q is not a version", version)
 	}
-	quoted, err := json.Marshal(binary)
-	if err != nil {
-		return nil, err
-	}
 	extension, err := Extension()
 	if err != nil {
 		return nil, err
 	}
-	if strings.Count(extension, binaryLine) != 1 {
-		return nil, fmt.Errorf("the extension does not hold the line %q once", strings.TrimSpace(binaryLine))
+	body := extension
+	for _, set := range []struct{ line, value string }{{binaryLine, binary}, {versionLine, version}} {
+		if strings.Count(body, set.line) != 1 {
+			return nil, fmt.Errorf("the extension does not hold the line %q once", strings.TrimSpace(set.line))
+		}
+		quoted, err := json.Marshal(set.value)
+		if err != nil {
+			return nil, err
+		}
+		name, _, _ := strings.Cut(set.line, "=")
+		body = strings.Replace(body, set.line, name+"= "+string(quoted)+";\n", 1)
 	}
-	body := strings.Replace(extension, binaryLine, "const PIWATCH_BIN = "+string(quoted)+";\n", 1)
 	return []byte(fmt.Sprintf(markFormat, version, sum(body)) + body), nil
 }
 

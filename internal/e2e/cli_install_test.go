@@ -42,7 +42,7 @@ func TestDoctor(t *testing.T) {
 }
 
 // TestUpgradeUnderARunningPi: a bridge that is replaced while a Pi runs with it
-// breaks nothing: Pi goes on with the one it has.
+// breaks nothing: Pi goes on with the one it has, and takes the new one at /reload.
 func TestUpgradeUnderARunningPi(t *testing.T) {
 	EachPi(t, func(t *testing.T, pi *Pi) {
 		h := NewHome(t, pi, HomeOptions{})
@@ -50,7 +50,14 @@ func TestUpgradeUnderARunningPi(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.Provider.Enqueue(Text("One."), decision(watchdog.Done, "one"), Text("Two."), decision(watchdog.Done, "two"))
-		rpc := h.StartRPC(Launch{})
+		rpc := h.StartRPC(Launch{Extensions: []string{controlFile(t)}})
+		has := func(version string) {
+			t.Helper()
+			got := h.RunPiwatch("status", "--format", "{{.Bridge}}")
+			if got.Stdout != version+"\n" {
+				t.Errorf("the bridge in Pi is of %q, want %s", got.Stdout, version)
+			}
+		}
 		rpc.Prompt("/watchdog timeout=0 mode=keep")
 		rpc.Prompt("one")
 		h.WaitEntry(rpc.SessionFile(), "of the first answer", isOutcome(watchdog.Done))
@@ -62,6 +69,14 @@ func TestUpgradeUnderARunningPi(t *testing.T) {
 		h.WaitEntry(rpc.SessionFile(), "of the second answer", func(e Record) bool {
 			return isOutcome(watchdog.Done)(e) && e.Str("data.note") == "two"
 		})
+		has("0.0.1")
+		if got := h.RunPiwatch("doctor", "--pi", pi.Program()); !strings.Contains(got.Stdout, "bridge 0.0.1: of another piwatch") {
+			t.Errorf("doctor does not see the old bridge:\n%s", got.Stdout)
+		}
+		rpc.Prompt("/again")
+		if !poll(Timeout(), func() bool { return h.RunPiwatch("status", "--format", "{{.Bridge}}").Stdout == "devel\n" }) {
+			t.Error("Pi did not take the new bridge")
+		}
 		rpc.Close()
 		wantRequests(t, h, 4)
 	})
