@@ -4,24 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime/debug"
 	"syscall"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"piwatch/internal/config"
 	"piwatch/internal/control"
 	"piwatch/internal/hub"
 )
-
-// maxLog is the size at which the hub begins a new log; one old one is kept.
-const maxLog = 4 << 20
 
 func (a *app) hubCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -88,22 +81,13 @@ func (a *app) hubRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := a.openLog()
+	log, logger, err := a.openLog()
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	// A hub that the bridge has started has no stderr to leave a crash on.
-	if err := debug.SetCrashOutput(log, debug.CrashOptions{}); err != nil {
-		return fmt.Errorf("open the log of the hub: %w", err)
-	}
 	ctx, release := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer release()
-	var to io.Writer = log
-	if isatty.IsTerminal(os.Stderr.Fd()) {
-		to = io.MultiWriter(log, a.err)
-	}
-	logger := slog.New(slog.NewTextHandler(to, nil))
 	err = hub.Run(ctx, hub.Options{
 		Socket:      socket,
 		Version:     a.version,
@@ -127,23 +111,6 @@ func (a *app) preferences(log *slog.Logger) hub.Preferences {
 		log.Error("config", "err", err)
 	}
 	return hub.Preferences{OnStop: set.OnStop, Rollback: set.Rollback}
-}
-
-// openLog opens the log of the hub, and begins a new one when it is long.
-func (a *app) openLog() (*os.File, error) {
-	path, err := config.HubLog(a.env)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, err
-		}
-	}
-	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
 func (a *app) hubStop(ctx context.Context) error {

@@ -117,6 +117,10 @@ func lookFolders(_ context.Context, w *World) []Finding {
 		return []Finding{fail(err.Error(), "set HOME")}
 	}
 	findings = append(findings, writable("state", state))
+	crash := filepath.Join(state, "hub-crash.log")
+	if info, err := os.Stat(crash); err == nil && info.Size() > 0 {
+		findings = append(findings, warn("a hub crashed, the last time "+info.ModTime().Format(time.DateTime), "read "+crash+", report it, and remove the file"))
+	}
 	agent := pi.AgentDir(w.Env, w.Home)
 	if _, err := os.Stat(agent); errors.Is(err, fs.ErrNotExist) {
 		findings = append(findings, warn("Pi's agent folder "+agent+" is not there yet", "start Pi once, or set PI_CODING_AGENT_DIR"))

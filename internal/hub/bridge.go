@@ -77,7 +77,7 @@ func (b *bridge) call(r request) {
 		return // it left; what became of the request is in the record
 	}
 	if receipt.Result != control.Sent && receipt.Result != control.Queued {
-		h.log.Warn("refused by the bridge", "session", b.session.id, "method", r.method, "result", receipt.Result, "reason", receipt.Reason)
+		h.log.Warn("refused by the bridge", "session", b.session.id, "method", r.method, "result", receipt.Result, "reason", logText(receipt.Reason))
 	}
 	if r.got != nil {
 		r.got(receipt)

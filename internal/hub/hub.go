@@ -231,7 +231,7 @@ func (h *Hub) notice(session, level, text string) { h.noticeBut(nil, session, le
 
 // noticeBut is notice for all clients but one, who knows already.
 func (h *Hub) noticeBut(knows *peer, session, level, text string) {
-	h.log.Info("notice", "session", session, "level", level, "text", text)
+	h.logNotice(session, level, text)
 	h.pushBut(knows, control.NoticePush, control.Notice{Session: session, Time: h.clock.Now().UnixMilli(), Level: level, Text: text})
 }
 
