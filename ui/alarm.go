@@ -3,49 +3,107 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
+
+	"piwatch/internal/notify"
+	"piwatch/internal/watchdog"
 )
 
-// Notify is a way to tell the user that a session needs them.
-type Notify string
+// Event is what the user is told of.
+type Event string
 
-// The ways to tell. The zero value is the bell.
+// The events.
 const (
-	NotifyBell   Notify = "bell"   // the terminal's bell
-	NotifyOSC9   Notify = "osc9"   // a notification of the terminal, as iTerm2 and Windows Terminal know it
-	NotifyOSC777 Notify = "osc777" // a notification of the terminal, as urxvt, foot and WezTerm know it
-	NotifyNone   Notify = "none"
+	EventWaits   Event = "wait_user" // a session waits for the user
+	EventFailed  Event = "failed"    // the provider failed, or the agent went silent
+	EventBreaker Event = "breaker"   // the guard's breaker tripped
+	EventStuck   Event = "stuck"     // a session may be stuck
+	EventDone    Event = "done"      // an agent says that it is done
 )
+
+// eventTexts say an event of one session and of several.
+var eventTexts = map[Event]struct{ one, several string }{
+	EventWaits:   {"%s needs you", "%d sessions need you"},
+	EventFailed:  {"%s failed", "%d sessions failed"},
+	EventBreaker: {"the breaker of %s tripped", "%d breakers tripped"},
+	EventStuck:   {"%s may be stuck", "%d sessions may be stuck"},
+	EventDone:    {"%s is done", "%d sessions are done"},
+}
+
+var events = []Event{EventWaits, EventBreaker, EventFailed, EventStuck, EventDone}
+
+// Events are all of them, the most urgent first.
+func Events() []Event { return slices.Clone(events) }
 
 // alarmPause is the shortest time between two notifications.
 const alarmPause = 2 * time.Second
 
-// alarm knows which sessions need the user, to tell of new ones. The first look
+// alarm knows what the user was told of, to tell of what is new. The first look
 // only learns.
 type alarm struct {
-	known   map[string]bool
+	known   map[string]Event
 	learned bool
 	last    time.Time
-	waiting []string // titles that were not told yet: they come with the next
+	waiting []news // not told yet: they come with the next
+	failed  bool   // that the desktop shows nothing was said
 }
 
-// ring tells of the sessions that need the user since the last time.
+type news struct {
+	event Event
+	title string
+}
+
+// ways are how the user is told of an event.
+func (o *Options) ways(e Event) []notify.Way {
+	if ways, set := o.Notify[e]; set {
+		return ways
+	}
+	if e == EventDone {
+		return nil
+	}
+	return []notify.Way{notify.Bell}
+}
+
+// event says what there is to tell of a session; "" for nothing.
+func (s *session) event(now time.Time) Event {
+	if s.live == nil || s.lost {
+		return ""
+	}
+	rank, _ := s.need(now)
+	switch {
+	case s.live.Watch.Phase == watchdog.Off && strings.HasSuffix(s.live.Watch.Why, string(watchdog.StopBreaker)):
+		return EventBreaker
+	case rank == needWaits:
+		return EventWaits
+	case rank == needFailed:
+		return EventFailed
+	case rank == needStuck:
+		return EventStuck
+	case rank == needDone:
+		return EventDone
+	}
+	return ""
+}
+
+// ring tells what is new since the last time.
 func (m *Model) ring() tea.Cmd {
 	a := &m.alarm
-	needs := map[string]bool{}
+	now := map[string]Event{}
 	for id, s := range m.list.all {
-		if rank, _ := s.need(m.env.now); rank <= needFailed && s.live != nil && !s.lost {
-			needs[id] = true
-			if a.learned && !a.known[id] {
-				a.waiting = append(a.waiting, s.title())
-			}
+		e := s.event(m.env.now)
+		if e == "" {
+			continue
+		}
+		now[id] = e
+		if a.learned && a.known[id] != e && len(m.o.ways(e)) > 0 {
+			a.waiting = append(a.waiting, news{e, s.title()})
 		}
 	}
-	a.known = needs
+	a.known = now
 	if !a.learned {
 		a.learned = m.list.loaded && (m.hub != nil || m.o.Redial == nil)
 		return nil
@@ -56,29 +114,63 @@ func (m *Model) ring() tea.Cmd {
 	if wait := alarmPause - m.env.now.Sub(a.last); !a.last.IsZero() && wait > 0 {
 		return m.after(wait, rest{})
 	}
-	text := a.waiting[0] + " needs you"
-	if n := len(a.waiting); n > 1 {
-		text = fmt.Sprintf("%d sessions need you", n)
-	}
+	waiting := a.waiting
 	a.last, a.waiting = m.env.now, nil
-	return m.emit(notification(m.o.Notify, text))
+	var told []tea.Cmd
+	for _, way := range notify.Ways {
+		var mine []news
+		for _, n := range waiting {
+			if slices.Contains(m.o.ways(n.event), way) {
+				mine = append(mine, n)
+			}
+		}
+		if len(mine) > 0 {
+			told = append(told, m.tell(way, newsText(mine)))
+		}
+	}
+	return tea.Batch(told...)
+}
+
+// newsText is one text for all that is new.
+func newsText(all []news) string {
+	var parts []string
+	for _, e := range events {
+		var titles []string
+		for _, n := range all {
+			if n.event == e {
+				titles = append(titles, n.title)
+			}
+		}
+		switch text := eventTexts[e]; len(titles) {
+		case 0:
+		case 1:
+			parts = append(parts, fmt.Sprintf(text.one, titles[0]))
+		default:
+			parts = append(parts, fmt.Sprintf(text.several, len(titles)))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // rest says that the pause after a notification is over.
 type rest struct{}
 
-// notification is what the terminal is sent.
-func notification(how Notify, text string) string {
-	text = strings.ReplaceAll(text, ";", ",") // which parts the fields of OSC 777
-	switch how {
-	case NotifyOSC9:
-		return ansi.Notify("piwatch: " + text)
-	case NotifyOSC777:
-		return "\x1b]777;notify;piwatch;" + text + "\x07"
-	case NotifyNone:
-		return ""
+// tell tells a text in one way.
+func (m *Model) tell(way notify.Way, text string) tea.Cmd {
+	switch {
+	case m.o.Out == nil:
+		return nil // there is no terminal
+	case way != notify.Desktop:
+		return m.emit(notify.Sequence(way, text, m.o.Getenv != nil && m.o.Getenv("TMUX") != ""))
 	}
-	return "\x07"
+	show, first := m.o.Show, !m.alarm.failed
+	m.alarm.failed = true // said once, if it fails
+	return func() tea.Msg {
+		if err := show(text); err != nil && first {
+			return said{levelError, err.Error()}
+		}
+		return nil
+	}
 }
 
 // emit sends a sequence to the terminal, in one write: it never comes into the

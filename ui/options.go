@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"piwatch/internal/control"
+	"piwatch/internal/notify"
 	"piwatch/internal/pi"
 )
 
@@ -48,8 +49,11 @@ type Options struct {
 	// Still keeps the screen from moving by itself: a countdown shows when it
 	// ends, not the seconds that are left.
 	Still bool
-	// Notify says how the user is told that a session needs them.
-	Notify Notify
+	// Notify says how the user is told of an event. One that is missing is told
+	// by the bell, and an agent that is done not at all.
+	Notify map[Event][]notify.Way
+	// Show shows a text on the desktop; notify.Show when nil.
+	Show func(text string) error
 	// Keys are the user's own keys; Problems are what was wrong in the config,
 	// for the log.
 	Keys     []Rebinding
@@ -77,6 +81,10 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
+	}
+	if o.Show == nil {
+		env := o.Getenv
+		o.Show = func(text string) error { return notify.Show(context.Background(), env, text) }
 	}
 	if o.Getenv("NO_COLOR") != "" {
 		o.NoColor = true

@@ -3,6 +3,8 @@ package ui
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"piwatch/internal/control"
+	"piwatch/internal/notify"
 	"piwatch/internal/timeline"
 	"piwatch/internal/watchdog"
 )
@@ -38,7 +41,7 @@ func TestNotificationsComeOneByOne(t *testing.T) {
 	var out bytes.Buffer
 	at := now
 	hub := newFakeHub()
-	m := newScreen(t, Options{Redial: hub.dial, Out: &out, Notify: NotifyOSC9, Now: func() time.Time { return at }}, termenv.Ascii)
+	m := newScreen(t, Options{Redial: hub.dial, Out: &out, Notify: map[Event][]notify.Way{EventWaits: {notify.OSC9}}, Now: func() time.Time { return at }}, termenv.Ascii)
 	var ordered []time.Duration
 	m.after = func(d time.Duration, msg tea.Msg) tea.Cmd {
 		if _, ok := msg.(rest); ok {
@@ -79,13 +82,54 @@ func TestNotificationsComeOneByOne(t *testing.T) {
 	}
 }
 
-func TestNotificationsOfEachKind(t *testing.T) {
-	for how, want := range map[Notify]string{
-		NotifyBell: "\x07", NotifyNone: "", NotifyOSC9: "\x1b]9;piwatch: a, b\x07", NotifyOSC777: "\x1b]777;notify;piwatch;a, b\x07",
-	} {
-		if got := notification(how, "a; b"); got != want {
-			t.Errorf("%s is %q, want %q", how, got, want)
+// What is told depends on the event, and each way tells its own, all of it at once.
+func TestNotificationsOfEachEvent(t *testing.T) {
+	var out bytes.Buffer
+	var shown []string
+	desktop := errors.New("no desktop")
+	hub := newFakeHub()
+	at := now
+	m := newScreen(t, Options{
+		Redial: hub.dial, Out: &out, Now: func() time.Time { return at },
+		Show: func(text string) error { shown = append(shown, text); return desktop },
+		Notify: map[Event][]notify.Way{
+			EventWaits: {notify.Desktop, notify.OSC777}, EventDone: {notify.Desktop}, EventBreaker: {notify.Desktop}, EventFailed: {notify.None},
+		},
+	}, termenv.Ascii)
+	m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
+	is := func(id string, watch watchdog.View) control.Session {
+		watch.Settings = settings
+		return live(id, id, watch, control.Facts{Idle: true})
+	}
+	works := func(id string) control.Session {
+		return live(id, id, watchdog.View{Phase: watchdog.Working, Settings: settings}, control.Facts{})
+	}
+	var said []string
+	update := func(msg tea.Msg) {
+		_, cmd := m.Update(msg)
+		for _, msg := range run(cmd) {
+			said = append(said, fmt.Sprint(msg))
 		}
+	}
+	update(filesChanged{first: true})
+	update(hubUp{hub, []control.Session{works("a"), works("b"), works("c"), works("d")}})
+	push := func(s control.Session) { update(hubPush{control.Push{Session: &s}}) }
+	push(is("a", watchdog.View{Phase: watchdog.Suspended, Last: watchdog.WaitUser}))
+	if want := "(nothing said yet) needs you"; len(shown) != 1 || shown[0] != want || out.String() != "\x1b]777;notify;piwatch;"+want+"\x07" {
+		t.Errorf("shown %q, sent %q", shown, out.String())
+	}
+	if len(said) == 0 || !strings.Contains(said[len(said)-1], "no desktop") {
+		t.Errorf("that there is no desktop was not said: %q", said)
+	}
+	out.Reset()
+	shown = nil
+	push(is("b", watchdog.View{Phase: watchdog.Off, Last: watchdog.Done}))
+	push(is("c", watchdog.View{Phase: watchdog.Off, Last: watchdog.Done}))
+	push(is("d", watchdog.View{Phase: watchdog.Off, Why: "ended: breaker"}))
+	at = at.Add(alarmPause)
+	update(rest{})
+	if want := "the breaker of (nothing said yet) tripped, 2 sessions are done"; len(shown) != 1 || shown[0] != want || out.Len() > 0 {
+		t.Errorf("shown %q, want %q; sent %q", shown, want, out.String())
 	}
 }
 

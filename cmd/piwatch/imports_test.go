@@ -28,14 +28,15 @@ var mayImport = map[string][]string{
 	"internal/gateway":  {},
 	"internal/hub":      {"internal/pi", "internal/tail", "internal/watchdog", "internal/guard", "internal/loop", "internal/timeline", "internal/control", "internal/gateway"},
 	"internal/config":   {},
-	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/pi"},
+	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/notify", "internal/pi"},
 	"internal/ending":   {"internal/pi", "internal/watchdog"},
 	"internal/export":   {"internal/timeline"},
 	"internal/headless": {},
+	"internal/notify":   {},
 	"internal/demo":     {"internal/control", "internal/pi", "internal/watchdog"},
-	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/ending", "internal/export", "internal/headless", "internal/hub", "internal/pi", "internal/replay", "internal/tail", "internal/timeline", "internal/watchdog", "ui"},
+	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/ending", "internal/export", "internal/headless", "internal/hub", "internal/notify", "internal/pi", "internal/replay", "internal/tail", "internal/timeline", "internal/watchdog", "ui"},
 	"internal/e2e":      {"internal/control", "internal/pi", "internal/watchdog"},
-	"ui":                {"internal/timeline", "internal/control", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
+	"ui":                {"internal/timeline", "internal/control", "internal/notify", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
 	"themes":            {},
 }
 
@@ -50,7 +51,7 @@ var onlyIn = map[string][]string{
 // world.
 var pure = map[string][]string{
 	"internal/watchdog": {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
-	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/pi"},
+	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/notify", "internal/pi"},
 	"internal/export":   {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/ending":   {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},
 	"internal/replay":   {"os", "os/exec", "net", "net/http", "io/fs", "math/rand", "math/rand/v2", "log", "log/slog", "sync"},

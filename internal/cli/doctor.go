@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,5 +86,12 @@ func (a *app) notifyWays() []string {
 		return nil
 	}
 	set, _ := config.ReadScreen(file, a.env) // the line on the config tells what is wrong
-	return []string{set.Notify}
+	var all []string
+	for _, ways := range notifications(set) {
+		for _, way := range ways {
+			all = append(all, string(way))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

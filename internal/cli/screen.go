@@ -16,6 +16,7 @@ import (
 	"piwatch/internal/control"
 	"piwatch/internal/demo"
 	"piwatch/internal/hub"
+	"piwatch/internal/notify"
 	"piwatch/internal/pi"
 	"piwatch/ui"
 )
@@ -56,7 +57,7 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 	o := ui.Options{
 		Theme: set.Theme, ThemeDir: themes, PiThemeDir: filepath.Join(pi.AgentDir(a.env, a.env("HOME")), "themes"),
 		ASCII: set.ASCII || f.ascii, Mouse: set.Mouse || f.mouse, Still: set.Still || f.still,
-		Notify: ui.Notify(set.Notify), Getenv: a.env,
+		Notify: notifications(set), Getenv: a.env,
 	}
 	if f.theme != "" {
 		o.Theme = f.theme
@@ -66,6 +67,22 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 		o.Problems = strings.Split(err.Error(), "\n")
 	}
 	return o, nil
+}
+
+// notifications are how the user is told of each event: as it is set, else as it
+// is set for all but the end of work.
+func notifications(set config.Screen) map[ui.Event][]notify.Way {
+	told := map[ui.Event][]notify.Way{}
+	for _, e := range ui.Events() {
+		ways := set.Events[string(e)]
+		if ways == nil && set.Notify != "" && e != ui.EventDone {
+			ways = []string{set.Notify}
+		}
+		for _, way := range ways {
+			told[e] = append(told[e], notify.Way(way))
+		}
+	}
+	return told
 }
 
 // screen shows all sessions until the user leaves. It starts a hub when there

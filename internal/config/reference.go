@@ -16,6 +16,7 @@ type Setting struct {
 	Env        string // the variable that goes before the file, "" for none
 	Flag       string // and the flag that goes before both
 	Session    string // the variable of a session that goes before it, there
+	Like       string // the setting that counts where this one is not set
 }
 
 // Name is the key with its table: screen.theme.
@@ -24,18 +25,27 @@ func (s Setting) Name() string { return s.Table + "." + s.Key }
 // reference are all settings, in the order in which people read them. A test
 // holds it against what is read.
 var reference = []Setting{
-	{"screen", "theme", `"terminal"`, "a name; `t` on the screen shows them", "the colours", "PIWATCH_THEME", "--theme", ""},
-	{"screen", "ascii", "false", "true, false", "signs of ASCII only", "PIWATCH_ASCII", "--ascii", ""},
-	{"screen", "mouse", "false", "true, false", "the mouse is on at the start", "PIWATCH_MOUSE", "--mouse", ""},
-	{"screen", "still", "false", "true, false", "nothing moves by itself", "PIWATCH_STILL", "--still", ""},
-	{"screen", "notify", `"bell"`, strings.Join(notifies, ", "), "how you are told that a session needs you", "PIWATCH_NOTIFY", "", ""},
+	{"screen", "theme", `"terminal"`, "a name; `t` on the screen shows them", "the colours", "PIWATCH_THEME", "--theme", "", ""},
+	{"screen", "ascii", "false", "true, false", "signs of ASCII only", "PIWATCH_ASCII", "--ascii", "", ""},
+	{"screen", "mouse", "false", "true, false", "the mouse is on at the start", "PIWATCH_MOUSE", "--mouse", "", ""},
+	{"screen", "still", "false", "true, false", "nothing moves by itself", "PIWATCH_STILL", "--still", "", ""},
+	{"screen", "notify", `"bell"`, strings.Join(notifies, ", "), "how you are told that a session needs you", "PIWATCH_NOTIFY", "", "", ""},
 
-	{"watchdog", "on_stop", "", "a shell command", "run when the watchdog stops: done, wait_user, max, breaker", "", "", "PI_WATCHDOG_ON_STOP"},
-	{"watchdog", "rollback", "false", "true, false", "an exchange that has ended is also taken off Pi's branch", "", "", "PI_WATCHDOG_ROLLBACK"},
+	{"notify", "wait_user", `"bell"`, notifyAllowed, "how you are told that an agent waits for you", "", "", "", "screen.notify"},
+	{"notify", "failed", `"bell"`, notifyAllowed, "that the provider failed, or an agent went silent", "", "", "", "screen.notify"},
+	{"notify", "breaker", `"bell"`, notifyAllowed, "that a breaker tripped", "", "", "", "screen.notify"},
+	{"notify", "stuck", `"bell"`, notifyAllowed, "that a session may be stuck", "", "", "", "screen.notify"},
+	{"notify", "done", `"none"`, notifyAllowed, "that an agent says it is done", "", "", "", ""},
 
-	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log", "PIWATCH_LOG_LEVEL", "", ""},
-	{"log", "megabytes", "4", "1 to 1000", "size at which the hub begins a new log; three old ones are kept", "PIWATCH_LOG_MEGABYTES", "", ""},
+	{"watchdog", "on_stop", "", "a shell command", "run when the watchdog stops: done, wait_user, max, breaker", "", "", "PI_WATCHDOG_ON_STOP", ""},
+	{"watchdog", "rollback", "false", "true, false", "an exchange that has ended is also taken off Pi's branch", "", "", "PI_WATCHDOG_ROLLBACK", ""},
+
+	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log", "PIWATCH_LOG_LEVEL", "", "", ""},
+	{"log", "megabytes", "4", "1 to 1000", "size at which the hub begins a new log; three old ones are kept", "PIWATCH_LOG_MEGABYTES", "", "", ""},
 }
+
+// notifyAllowed is what may stand in the table notify.
+const notifyAllowed = "one of those, or a list of them"
 
 // Reference are all settings but those of the table keys, whose names are the
 // actions of the screen.
@@ -48,6 +58,7 @@ const keysTable = "keys"
 var known = map[string]func(source) []error{
 	"screen":   func(s source) []error { _, errs := screenKeys.read(s, "screen"); return errs },
 	"watchdog": func(s source) []error { _, errs := watchdogKeys.read(s, "watchdog"); return errs },
+	"notify":   func(s source) []error { _, errs := notifyKeys.read(s, "notify"); return errs },
 	"log":      func(s source) []error { _, errs := logKeys.read(s, "log"); return errs },
 	keysTable:  func(s source) []error { _, errs := readKeys(s); return errs },
 }

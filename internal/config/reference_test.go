@@ -42,7 +42,7 @@ func TestReferenceIsWhatIsRead(t *testing.T) {
 			t.Errorf("%s takes anything: %v", r.Name(), err)
 		}
 	}
-	for table, keys := range map[string][]string{"screen": sortedKeys(screenKeys), "watchdog": sortedKeys(watchdogKeys), "log": sortedKeys(logKeys)} {
+	for table, keys := range map[string][]string{"screen": sortedKeys(screenKeys), "watchdog": sortedKeys(watchdogKeys), "log": sortedKeys(logKeys), "notify": sortedKeys(notifyKeys)} {
 		for _, key := range keys {
 			if !documented[table+"."+key] {
 				t.Errorf("%s.%s is read and not in the reference", table, key)
@@ -79,11 +79,11 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing", "", nil, nil},
 		{"fine", "[screen]\ntheme = \"dark\"\n[keys]\nnudge = \"N\"\n[log]\nlevel = \"debug\"\n", nil, nil},
-		{"an unknown table", "\n[scren]\ntheme = \"dark\"\n", nil, []string{":2: [scren]: unknown table; did you mean screen?; allowed: keys, log, screen, watchdog"}},
-		{"an unknown table of its own", "[zoo.cage]\nx = 1\n", nil, []string{":1: [zoo]: unknown table; allowed: keys, log, screen, watchdog"}},
+		{"an unknown table", "\n[scren]\ntheme = \"dark\"\n", nil, []string{":2: [scren]: unknown table; did you mean screen?; allowed: keys, log, notify, screen, watchdog"}},
+		{"an unknown table of its own", "[zoo.cage]\nx = 1\n", nil, []string{":1: [zoo]: unknown table; allowed: keys, log, notify, screen, watchdog"}},
 		{"outside a table", "theme = \"dark\"\nx = 1\n", nil, []string{
-			":1: theme: stands in no table, it belongs below [screen]; the tables are keys, log, screen, watchdog",
-			":2: x: stands in no table; the tables are keys, log, screen, watchdog"}},
+			":1: theme: stands in no table, it belongs below [screen]; the tables are keys, log, notify, screen, watchdog",
+			":2: x: stands in no table; the tables are keys, log, notify, screen, watchdog"}},
 		{"all of it, in the order of the file", "[log]\nlevel = \"loud\"\nmegabyte = 3\n[screen]\nmouse = \"yes\"\n", nil, []string{
 			`:2: log.level: "loud" does not fit; allowed: debug, info, warn, error`,
 			`:3: log.megabyte: unknown setting; did you mean megabytes?; allowed: level, megabytes`,
@@ -117,7 +117,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
-	file := write(t, "[screen]\ntheme = \"dark\"\nmouse = \"yes\"\n[keys]\nstop = [\"X\", \"f8\"]\n")
+	file := write(t, "[screen]\ntheme = \"dark\"\nmouse = \"yes\"\nnotify = \"osc9\"\n[notify]\nfailed = [\"bell\", \"desktop\"]\n[keys]\nstop = [\"X\", \"f8\"]\n")
 	values, err := Show(file, env(map[string]string{"PIWATCH_STILL": "true", "PIWATCH_THEME": `a"b\`}))
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,8 @@ func TestShow(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"screen.theme": `"a\"b\\" PIWATCH_THEME`, "screen.still": "true PIWATCH_STILL", "screen.mouse": "false default",
-		"log.level": `"info" default`, "watchdog.on_stop": " default", "keys.stop": `["X", "f8"] FILE:5`,
+		"log.level": `"info" default`, "watchdog.on_stop": " default", "keys.stop": `["X", "f8"] FILE:8`,
+		"notify.wait_user": `"osc9" screen.notify`, "notify.failed": `["bell", "desktop"] FILE:6`, "notify.done": `"none" default`,
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %s, want %s", name, got[name], want)

@@ -15,7 +15,9 @@ type Screen struct {
 	ASCII  bool
 	Mouse  bool
 	Still  bool   // nothing moves by itself
-	Notify string // "" for the default
+	Notify string // how the user is told that a session needs them, "" for the default
+	// Events say how they are told of an event, by its name: the names of notifyKeys.
+	Events map[string][]string
 	Keys   []Keys
 }
 
@@ -48,7 +50,35 @@ var screenKeys = table[Screen]{
 }
 
 // notifies are the ways to tell that a session needs the user.
-var notifies = []string{"bell", "osc9", "osc777", "none"}
+var notifies = []string{"bell", "osc9", "osc777", "desktop", "none"}
+
+// events are those that the table notify says how to tell of.
+var events = []string{"wait_user", "failed", "breaker", "stuck", "done"}
+
+var notifyKeys = func() table[map[string][]string] {
+	keys := table[map[string][]string]{}
+	allowed := strings.Join(notifies, ", ") + `, or several, as in ["bell", "desktop"]`
+	for _, event := range events {
+		set := func(all *map[string][]string, v any) bool {
+			ways, ok := texts(v)
+			for _, way := range ways {
+				ok = ok && slices.Contains(notifies, way)
+			}
+			if ok && len(ways) > 0 {
+				if *all == nil {
+					*all = map[string][]string{}
+				}
+				(*all)[event] = ways
+			}
+			return ok && len(ways) > 0
+		}
+		keys[event] = struct {
+			set     func(*map[string][]string, any) bool
+			allowed string
+		}{set, allowed}
+	}
+	return keys
+}()
 
 // ReadScreen reads the config file, and what the environment says before it; a
 // file that does not exist sets nothing. What is wrong is left at its default and
@@ -61,8 +91,9 @@ func ReadScreen(file string, env func(string) string) (Screen, error) {
 	raw = raw.with(env)
 	screen, errs := screenKeys.read(raw, "screen")
 	keys, errsKeys := readKeys(raw)
-	screen.Keys = keys
-	return screen, errors.Join(append(errs, errsKeys...)...)
+	told, errsNotify := notifyKeys.read(raw, "notify")
+	screen.Keys, screen.Events = keys, told
+	return screen, errors.Join(slices.Concat(errs, errsKeys, errsNotify)...)
 }
 
 // readKeys reads the table of keys.

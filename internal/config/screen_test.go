@@ -26,7 +26,7 @@ func TestReadScreen(t *testing.T) {
 			[]string{":3: screen.colour: unknown setting; allowed: ascii, mouse, notify, still, theme"}},
 		{"bad values", "[screen]\nmouse = \"yes\"\nnotify = \"loud\"\n[keys]\nnudge = 1\nstop = [1]\n", Screen{}, []string{
 			`:2: screen.mouse: "yes" does not fit; allowed: true or false`,
-			`:3: screen.notify: "loud" does not fit; allowed: bell, osc9, osc777, none`,
+			`:3: screen.notify: "loud" does not fit; allowed: bell, osc9, osc777, desktop, none`,
 			`:5: keys.nudge: 1 does not fit; allowed: a key, as in nudge = "N"`,
 			`:6: keys.stop: `,
 		}},

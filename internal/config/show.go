@@ -61,6 +61,8 @@ func Show(file string, env func(string) string) ([]Value, error) {
 		v := Value{Setting: r, Value: r.Default, From: "default"}
 		if set, ok := s.tables[r.Table][r.Key]; ok && !wrong[r.Name()] {
 			v.Value, v.From = inTOML(set), s.where(r.Table, r.Key)
+		} else if i := slices.IndexFunc(values, func(other Value) bool { return other.Name() == r.Like }); i >= 0 {
+			v.Value, v.From = values[i].Value, r.Like
 		}
 		values = append(values, v)
 	}

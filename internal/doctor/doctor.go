@@ -69,6 +69,7 @@ var checks = []check{
 	{"config", lookConfig},
 	{"files", lookInotify},
 	{"terminal", lookTerminal},
+	{"desktop", lookDesktop},
 	{"tmux", lookTmux},
 }
 

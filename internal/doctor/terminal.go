@@ -13,6 +13,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
+
+	"piwatch/internal/notify"
 )
 
 // cursorTimeout is how long a terminal may take to say where its cursor is.
@@ -136,7 +138,20 @@ func makeRaw(fd int) (restore func(), err error) {
 }
 
 // passed are the ways to notify that tmux must pass on to the terminal.
-var passed = []string{"osc9", "osc777"}
+var passed = []string{string(notify.OSC9), string(notify.OSC777)}
+
+// lookDesktop says whether the desktop shows notifications, where the config wants
+// it to.
+func lookDesktop(_ context.Context, w *World) []Finding {
+	if !slices.Contains(w.Notify, string(notify.Desktop)) {
+		return nil
+	}
+	argv, err := notify.Command(w.Env, "")
+	if err != nil {
+		return []Finding{warn(err.Error(), "install notify-send (libnotify), or take desktop out of [notify] in the config")}
+	}
+	return []Finding{ok("notifications by " + argv[0])}
+}
 
 func lookTmux(ctx context.Context, w *World) []Finding {
 	if w.Env("TMUX") == "" {
@@ -156,8 +171,8 @@ func lookTmux(ctx context.Context, w *World) []Finding {
 	var findings []Finding
 	wants := slices.ContainsFunc(w.Notify, func(how string) bool { return slices.Contains(passed, how) })
 	if pass := options["allow-passthrough"]; wants && pass != "on" && pass != "all" {
-		findings = append(findings, warn("notifications by "+strings.Join(w.Notify, ", ")+" do not get through tmux (allow-passthrough is "+orOff(pass)+")",
-			"in ~/.tmux.conf: set -g allow-passthrough on; or in the config of piwatch: notify = \"bell\""))
+		findings = append(findings, warn("the notifications of the terminal (osc9, osc777) do not get through tmux (allow-passthrough is "+orOff(pass)+")",
+			"in ~/.tmux.conf: set -g allow-passthrough on; or bell or desktop in [notify] in the config of piwatch"))
 	}
 	if ms, err := strconv.Atoi(options["escape-time"]); err == nil && ms > 100 {
 		findings = append(findings, warn(fmt.Sprintf("escape-time is %d ms: esc is that slow, in Pi too", ms), "in ~/.tmux.conf: set -sg escape-time 10"))
