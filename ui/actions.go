@@ -37,6 +37,19 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	return b.do(m)
 }
 
+// split gives the single keys of letters that were typed faster than they were
+// read: they come as one message. What was pasted stays together.
+func split(msg tea.KeyMsg) []tea.KeyMsg {
+	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
+		return []tea.KeyMsg{msg}
+	}
+	keys := make([]tea.KeyMsg, len(msg.Runes))
+	for i, r := range msg.Runes {
+		keys[i] = tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt && i == 0}
+	}
+	return keys
+}
+
 func (m *Model) askStart() tea.Cmd {
 	m.ask = startDialog(m, m.list.current())
 	return nil

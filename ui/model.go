@@ -135,7 +135,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
 	case tea.KeyMsg:
-		cmds = append(cmds, m.key(msg))
+		for _, one := range split(msg) {
+			cmds = append(cmds, m.key(one))
+		}
 	case tea.MouseMsg:
 		cmds = append(cmds, m.pointer(tea.MouseEvent(msg)))
 	case fed:

@@ -95,6 +95,20 @@ func TestKeysSteerTheHub(t *testing.T) {
 	}
 }
 
+// A busy machine reads several keys at once.
+func TestKeysThatCameTogether(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 100, 30)
+	send(m, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("?/clip")})
+	if m.over != overlayHelp || m.helpFind != "clip" {
+		t.Errorf("over %v, searched %q", m.over, m.helpFind)
+	}
+	m = screenIn(t, Options{}, termenv.Ascii, "counting", 100, 30)
+	send(m, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("?/clip"), Paste: true})
+	if m.over == overlayHelp {
+		t.Error("a paste was taken for keys")
+	}
+}
+
 // The hub may ask back; the answer yes sends the same again.
 func TestHubAsksBack(t *testing.T) {
 	hub := newFakeHub()
