@@ -38,9 +38,10 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 }
 
 // split gives the single keys of letters that were typed faster than they were
-// read: they come as one message. What was pasted stays together.
-func split(msg tea.KeyMsg) []tea.KeyMsg {
-	if msg.Type != tea.KeyRunes || msg.Paste || len(msg.Runes) < 2 {
+// read: they come as one message. What was pasted, or is text for a dialog,
+// stays together.
+func (m *Model) split(msg tea.KeyMsg) []tea.KeyMsg {
+	if msg.Type != tea.KeyRunes || msg.Paste || m.ask != nil || len(msg.Runes) < 2 {
 		return []tea.KeyMsg{msg}
 	}
 	keys := make([]tea.KeyMsg, len(msg.Runes))

@@ -135,7 +135,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
 	case tea.KeyMsg:
-		for _, one := range split(msg) {
+		for _, one := range m.split(msg) {
 			cmds = append(cmds, m.key(one))
 		}
 	case tea.MouseMsg:
