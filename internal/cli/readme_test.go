@@ -1,15 +1,21 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"piwatch/internal/config"
+	"piwatch/internal/timeline"
 )
 
 const readme = "../../README.md"
@@ -28,6 +34,7 @@ var generated = []struct {
 		}
 		return b.String()
 	}},
+	{"story", storyOfACheck},
 	{"settings", func() string {
 		var b strings.Builder
 		b.WriteString("| setting | is | allowed | default | before it |\n|---|---|---|---|---|\n")
@@ -47,6 +54,134 @@ var generated = []struct {
 		}
 		return b.String()
 	}},
+}
+
+// storyOfACheck is the timeline of a session with two of them, as lines.
+func storyOfACheck() string {
+	local := time.Local
+	time.Local = time.UTC // the lines hold the time of the reader
+	defer func() { time.Local = local }()
+	s, err := readStory(context.Background(), filepath.Join("..", "export", "testdata", "session.jsonl"))
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	b.WriteString("```\n")
+	for _, r := range s.builder.Rows() {
+		if r.Kind != timeline.Setting && r.Kind != timeline.Thinking {
+			b.WriteString(timeline.Line(r, "") + "\n")
+		}
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
+
+// commandText finds what a person may type: in code, up to its end.
+var commandText = regexp.MustCompile("(?m)(?:`|^|&& |; |\\()(piwatch(?: [^`\n|&;>#)]*)?)")
+
+// Every command that the README shows makes sense to the program.
+func TestReadmeCommandsParse(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, found := range commandText.FindAllStringSubmatch(string(data), -1) {
+		line := strings.TrimSpace(found[1])
+		words, err := splitWords(line)
+		switch {
+		case err != nil:
+			t.Errorf("%q: %v", line, err)
+			continue
+		case strings.HasPrefix(line, "piwatch COMMAND"), strings.HasSuffix(line, ":"): // a sentence that begins so
+			continue
+		}
+		seen++
+		root := Root(Build{Version: "test"})
+		root.InitDefaultCompletionCmd()
+		root.InitDefaultHelpCmd()
+		cmd, rest, err := root.Find(words[1:])
+		if err == nil {
+			err = cmd.ParseFlags(rest)
+		}
+		if err != nil {
+			t.Errorf("%q: %v", line, err)
+			continue
+		}
+		// What stands for something is no argument to check.
+		if given := cmd.Flags().Args(); len(given) > 0 && cmd.Args != nil && !strings.ContainsAny(line, "[ABCDEFGHIKLMNOPRSTUVWXYZ") {
+			if err := cmd.Args(cmd, given); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// splitWords parts a command line as a shell does, without what it expands.
+func splitWords(line string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	in := false
+	for _, r := range line {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, in = r, true
+		case quote == 0 && r == ' ':
+			if in {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote is open")
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// Every command is run by a script of testdata/script, or by a test with the real
+// Pi: piwatch run.
+func TestEveryCommandIsRun(t *testing.T) {
+	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, path := range scripts {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
+	}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, child := range cmd.Commands() {
+			if child.Name() == "help" || child.Name() == "powershell" || child.CommandPath() == "piwatch run" || !child.IsAvailableCommand() {
+				continue
+			}
+			if !regexp.MustCompile(`(?m)^!? ?(\[.*\] )?(exec|exits \d+) ` + child.CommandPath() + `\b`).MatchString(all.String()) {
+				t.Errorf("no script runs %s", child.CommandPath())
+			}
+			walk(child)
+		}
+	}
+	root := Root(Build{})
+	root.InitDefaultCompletionCmd()
+	walk(root)
 }
 
 func TestReadmeIsUpToDate(t *testing.T) {

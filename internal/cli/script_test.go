@@ -139,6 +139,7 @@ func startPi(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(p.Wait(ctx, func(s demo.State) bool { return s.Connected }))
 	p.Prompt(message)
 	ts.Check(p.Wait(ctx, demo.Settled(1)))
+	awaitSession(ts, p.Session(), "settled", func(s control.Session) bool { return s.Facts.Settle > 0 })
 	ts.Setenv(args[0], p.Session())
 	ts.Setenv(args[0]+"_FILE", p.File())
 }
@@ -157,6 +158,11 @@ func answers(texts []string) []demo.Answer {
 }
 
 func awaitPhase(ts *testscript.TestScript, _ bool, args []string) {
+	awaitSession(ts, ts.Getenv(args[1]), args[0], func(s control.Session) bool { return string(s.Watch.Phase) == args[0] })
+}
+
+// awaitSession waits until the hub says of a session what is wanted.
+func awaitSession(ts *testscript.TestScript, id, what string, wanted func(control.Session) bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), scriptTimeout)
 	defer cancel()
 	client, err := control.DialClient(ctx, ts.Getenv("PIWATCH_SOCKET"), testVersion, "test")
@@ -164,9 +170,7 @@ func awaitPhase(ts *testscript.TestScript, _ bool, args []string) {
 	defer client.Close()
 	sessions, pushes, err := client.Watch(ctx)
 	ts.Check(err)
-	is := func(s control.Session) bool {
-		return s.ID == ts.Getenv(args[1]) && string(s.Watch.Phase) == args[0]
-	}
+	is := func(s control.Session) bool { return s.ID == id && wanted(s) }
 	if slices.ContainsFunc(sessions, is) {
 		return
 	}
@@ -175,5 +179,5 @@ func awaitPhase(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 	}
-	ts.Fatalf("%s is not %s", args[1], args[0])
+	ts.Fatalf("%s is not %s", id, what)
 }

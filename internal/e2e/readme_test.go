@@ -80,3 +80,38 @@ func TestReadmeSubAgents(t *testing.T) {
 		}
 	})
 }
+
+// TestReadmeInstall: the README's first commands put the bridge into Pi, and find
+// nothing wrong.
+func TestReadmeInstall(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		got := h.runScript(readmeScript(t, "install"))
+		for _, want := range []string{"extensions/piwatch.ts: created (piwatch devel)", "ok    pi        Pi " + pi.Version, "ok    bridge    "} {
+			if !strings.Contains(got.Stdout, want) {
+				t.Errorf("the output does not say %q:\n%s", want, got.Stdout)
+			}
+		}
+		if got.ExitCode != 0 || got.Stderr != "" {
+			t.Errorf("status %d: %s", got.ExitCode, got.Stderr)
+		}
+	})
+}
+
+// TestReadmeExitCodes: the README's script tells the ends of a run apart.
+func TestReadmeExitCodes(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		h.Provider.Enqueue(
+			Text("They pass."), decision(watchdog.Done, ""),
+			Text("Which tests?"), decision(watchdog.WaitUser, ""),
+			Status(401, "{}"), Status(401, "{}"),
+		)
+		script := readmeScript(t, "exit codes")
+		got := h.runScript(script + script + script)
+		want := "done: They pass.\nit needs you: Which tests?\nit did not get there, see: piwatch log --last\n"
+		if got.Stdout != want {
+			t.Errorf("the output is %q, want %q; stderr:\n%s", got.Stdout, want, got.Stderr)
+		}
+	})
+}

@@ -38,6 +38,7 @@ func manPages(cmd *cobra.Command, header *doc.GenManHeader) ([]file, error) {
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 	one := *header
 	one.Title = strings.ToUpper(name)
+	cmd.Long = manText(cmd.Long)
 	var b bytes.Buffer
 	if err := doc.GenMan(cmd, &one, &b); err != nil {
 		return nil, fmt.Errorf("man page of %s: %w", name, err)
@@ -54,4 +55,24 @@ func manPages(cmd *cobra.Command, header *doc.GenManHeader) ([]file, error) {
 		files = append(files, below...)
 	}
 	return files, nil
+}
+
+// manText makes Markdown, from which man pages are made, of the text of a help: what
+// is indented there stays line by line.
+func manText(help string) string {
+	var b strings.Builder
+	indented := false
+	for line := range strings.Lines(help) {
+		if was := indented; strings.TrimSpace(line) != "" {
+			indented = strings.HasPrefix(line, " ")
+			if was != indented {
+				b.WriteString("\n")
+			}
+		}
+		if indented {
+			line = "    " + line // a block of code
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }

@@ -164,6 +164,13 @@ func unpack(t *testing.T, path string) map[string][]byte {
 	}
 }
 
+func TestManText(t *testing.T) {
+	const help = "Codes:\n  0  done\n  1  not\nand so on.\n\nMore.\n\n  a\n\n  b"
+	if got, want := manText(help), "Codes:\n\n      0  done\n      1  not\n\nand so on.\n\nMore.\n\n\n      a\n    \n      b"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestCommit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Fatal(err)
