@@ -50,6 +50,9 @@ type glance struct {
 	entries int
 }
 
+// briefParser reads what a glance needs.
+var briefParser = pi.Parser{Lean: true, Text: timeline.BriefText}
+
 // readInfo glances at a file once.
 func readInfo(found pi.Found) (fileInfo, error) {
 	var g glance
@@ -81,7 +84,7 @@ func (g *glance) start(found pi.Found) error {
 			}
 		}
 		g.first = g.info.Story.First
-		g.parser, g.build = pi.Parser{Lean: true}, timeline.Builder{}
+		g.parser, g.build = briefParser, timeline.Builder{}
 		if err := g.readEnd(file, found.Size); err != nil {
 			return err
 		}
@@ -93,7 +96,7 @@ func (g *glance) start(found pi.Found) error {
 }
 
 func (g *glance) reset(found pi.Found) {
-	*g = glance{info: fileInfo{Path: found.Path, ModTime: found.ModTime, Size: found.Size}, parser: pi.Parser{Lean: true}}
+	*g = glance{info: fileInfo{Path: found.Path, ModTime: found.ModTime, Size: found.Size}, parser: briefParser}
 }
 
 // errOther says that the file is another one than was read before.

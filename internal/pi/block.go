@@ -28,58 +28,69 @@ func (r *reader) content(v value) []Block {
 func (r *reader) block(v value) Block {
 	b := Block{Raw: v.raw()}
 	if v[0] == '"' {
-		b.Type, b.Text = "text", unquote(v)
+		b.Type = "text"
+		r.most(&b.Text, &b.Cut, nil, v)
 		return b
 	}
 	// The type decides where the rest belongs, and need not come first.
-	v.fields(func(key []byte, v value) {
-		if string(key) == "type" {
-			r.text(&b.Type, key, v)
+	var room [8]field
+	all := v.list(room[:0])
+	for _, f := range all {
+		if string(f.key) == "type" {
+			r.text(&b.Type, f.key, f.value)
 		}
-	})
-	switch {
-	case b.IsToolCall():
-		b.readCall(r, v)
-	case b.IsThinking():
-		v.fields(func(key []byte, v value) {
-			switch string(key) {
-			case "thinking", "reasoning", "text":
-				r.text(&b.Thinking, key, v)
-			case "thinkingSignature":
-				r.text(&b.Signature, key, v)
-			case "redacted":
-				r.flag(&b.Redacted, key, v)
-			}
-		})
-	default:
-		v.fields(func(key []byte, v value) {
-			switch string(key) {
-			case "text":
-				r.text(&b.Text, key, v)
-			case "textSignature":
-				r.text(&b.Signature, key, v)
-			case "mimeType":
-				r.text(&b.MimeType, key, v)
-			}
-		})
+	}
+	for _, f := range all {
+		switch {
+		case b.IsToolCall():
+			b.call(r, f.key, f.value)
+		case b.IsThinking():
+			b.thought(r, f.key, f.value)
+		default:
+			b.said(r, f.key, f.value)
+		}
 	}
 	return b
 }
 
+func (b *Block) thought(r *reader, key []byte, v value) {
+	switch string(key) {
+	case "thinking", "reasoning", "text":
+		r.most(&b.Thinking, &b.Cut, key, v)
+	case "thinkingSignature":
+		r.text(&b.Signature, key, v)
+	case "redacted":
+		r.flag(&b.Redacted, key, v)
+	}
+}
+
+func (b *Block) said(r *reader, key []byte, v value) {
+	switch string(key) {
+	case "text":
+		r.most(&b.Text, &b.Cut, key, v)
+	case "textSignature":
+		r.text(&b.Signature, key, v)
+	case "mimeType":
+		r.text(&b.MimeType, key, v)
+	}
+}
+
 // readCall reads a tool call in the shapes of Pi, Anthropic and OpenAI.
 func (b *Block) readCall(r *reader, v value) {
-	v.fields(func(key []byte, v value) {
-		switch string(key) {
-		case "id", "toolCallId":
-			r.text(&b.ToolCallID, key, v)
-		case "name", "toolName":
-			r.text(&b.ToolName, key, v)
-		case "arguments", "input", "args":
-			b.Arguments = unwrapArguments(v)
-		case "function":
-			b.readCall(r, v)
-		}
-	})
+	v.fields(func(key []byte, v value) { b.call(r, key, v) })
+}
+
+func (b *Block) call(r *reader, key []byte, v value) {
+	switch string(key) {
+	case "id", "toolCallId":
+		r.text(&b.ToolCallID, key, v)
+	case "name", "toolName":
+		r.text(&b.ToolName, key, v)
+	case "arguments", "input", "args":
+		b.Arguments = unwrapArguments(v)
+	case "function":
+		b.readCall(r, v)
+	}
 }
 
 // topCalls reads a list of calls beside the content; its elements may lack a

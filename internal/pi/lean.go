@@ -1,20 +1,18 @@
 package pi
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "bytes"
 
 // slim takes out of an entry what only a reader who looks at it needs, and
-// copies the raw parts that stay: they still show the line.
+// copies the raw parts that stay: they still show the line. The texts of blocks
+// were cut when they were read.
 func (e *Entry) slim() {
 	e.Raw = nil
 	if m := e.Message; m != nil {
 		slimBlocks(m.Content)
 		slimBlocks(m.TopCalls)
 		m.Details = nil
-		m.Output, _ = cutText(m.Output)
-		m.ReasoningContent, _ = cutText(m.ReasoningContent)
+		m.Output = cutText(m.Output)
+		m.ReasoningContent = cutText(m.ReasoningContent)
 	}
 	if c := e.CustomMessage; c != nil {
 		slimBlocks(c.Content)
@@ -39,23 +37,14 @@ func slimBlocks(blocks []Block) {
 		b := &blocks[i]
 		b.Raw, b.Signature = nil, ""
 		b.Arguments = bytes.Clone(b.Arguments)
-		var cut int64
-		b.Text, cut = cutText(b.Text)
-		b.Cut += cut
-		b.Thinking, cut = cutText(b.Thinking)
-		b.Cut += cut
 	}
 }
 
-// cutText cuts a text at LeanText bytes, between two characters, and tells how
-// many bytes it left out. The rest of the text is let go.
-func cutText(text string) (string, int64) {
+// cutText cuts a text at LeanText bytes, between two characters. The rest of
+// the text is let go.
+func cutText(text string) string {
 	if len(text) <= LeanText {
-		return text, 0
+		return text
 	}
-	end := LeanText
-	for end > LeanText-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return string([]byte(text[:end])), int64(len(text) - end)
+	return string([]byte(text[:charStart([]byte(text[:LeanText+1]), LeanText)]))
 }

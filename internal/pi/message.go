@@ -87,7 +87,8 @@ type Block struct {
 	Arguments            json.RawMessage
 	// MimeType is the type of an image.
 	MimeType string
-	// Cut is the number of bytes of text that a Lean parser left out.
+	// Cut is the number of bytes of text that a Lean parser left out, as they
+	// stand in the file.
 	Cut int64
 	// Raw is the block as read; nil when the parser is Lean.
 	Raw json.RawMessage

@@ -1,11 +1,9 @@
 package pi
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // Parser turns the lines of a session file into entries. Lines go in one by
@@ -16,6 +14,9 @@ type Parser struct {
 	// cuts every text after LeanText bytes: for sessions that are watched but
 	// not looked at. Set it before the first line.
 	Lean bool
+	// Text is where a Lean parser cuts the texts of messages instead, in bytes;
+	// zero means LeanText.
+	Text int
 
 	header  *Header
 	line    int
@@ -55,10 +56,7 @@ func (p *Parser) Damage() DamageReport {
 // Add reads one complete line, without its newline. offset is the place of its
 // first byte in the file. The entries do not keep the line; the header is one
 // of the entries, of Type "session".
-func (p *Parser) Add(line []byte, offset int64) []Entry {
-	p.line++
-	return p.read(line, offset, true)
-}
+func (p *Parser) Add(line []byte, offset int64) []Entry { return p.Place(p.Draft(line, offset)) }
 
 // Finish reads what follows the last newline of a file that is not being
 // written any more. A complete record counts, as it does for Pi; anything else
@@ -67,38 +65,14 @@ func (p *Parser) Finish(rest []byte, offset int64) []Entry {
 	if len(rest) == 0 {
 		return nil
 	}
-	p.line++
-	return p.read(rest, offset, false)
-}
-
-func (p *Parser) read(line []byte, offset int64, complete bool) []Entry {
-	if n := bytes.Count(line, []byte{0}); n > 0 {
-		p.wrong(DamageNUL, offset, strconv.Itoa(n)+" NUL bytes")
-		line = bytes.ReplaceAll(line, []byte{0}, []byte{' '})
-	}
-	if len(bytes.Trim(line, jsonSpace)) == 0 {
-		return nil
-	}
-	if !utf8.Valid(line) {
-		p.wrong(DamageUTF8, offset, "invalid UTF-8")
-	}
-	start := skipSpace(line, 0)
-	if line[start] == '{' {
-		if end, ok := scan(line[start:]); ok && skipSpace(line, start+end) == len(line) {
-			return []Entry{p.place(line[start:start+end], offset+int64(start))}
-		}
-	}
-	return p.salvage(line, offset, complete)
+	return p.put(p.Draft(rest, offset), false)
 }
 
 // place gives a record its id and parent, and checks it.
-func (p *Parser) place(object []byte, offset int64) Entry {
+func (p *Parser) place(r *record) Entry {
 	n := p.records
 	p.records++
-	if !p.Lean {
-		object = bytes.Clone(object)
-	}
-	r := readRecord(object)
+	offset := r.entry.Offset
 	if r.odd != "" {
 		p.wrong(DamageField, offset, "the field "+strconv.Quote(r.odd)+" is of another kind than Pi writes")
 	}
@@ -106,12 +80,7 @@ func (p *Parser) place(object []byte, offset int64) Entry {
 		p.wrong(DamageTime, offset, "unreadable timestamp")
 	}
 	e := r.entry
-	e.Line, e.Offset, e.Length = p.line, offset, int64(len(object))
-	if p.Lean {
-		e.slim()
-	} else {
-		e.Raw = object
-	}
+	e.Line = p.line
 	if e.Type == TypeSession {
 		p.placeHeader(&e)
 		return e

@@ -10,31 +10,36 @@ type record struct {
 	firstKept *int
 }
 
-// readRecord reads an object that scan has accepted. Its raw parts show the
+// readRecord reads an object that scan has accepted, and of each text of a
+// message at most limit bytes, when that is not zero. Its raw parts show the
 // bytes given; placing the entry in the tree is the parser's work.
-func readRecord(v value) *record {
+func readRecord(v value, limit int) *record {
 	r := new(record)
-	v.fields(func(key []byte, v value) {
-		if string(key) == "type" {
-			r.text(&r.entry.Type, key, v)
-		}
-	})
+	r.limit = limit
 	e := &r.entry
+	var room [12]field
+	all := v.list(room[:0])
+	for _, f := range all {
+		if string(f.key) == "type" {
+			r.text(&e.Type, f.key, f.value)
+		}
+	}
 	e.make()
-	v.fields(func(key []byte, v value) {
-		switch string(key) {
+	for _, f := range all {
+		switch string(f.key) {
+		case "type":
 		case "id":
-			r.text(&e.ID, key, v)
+			r.text(&e.ID, f.key, f.value)
 		case "parentId":
-			r.text(&e.ParentID, key, v)
+			r.text(&e.ParentID, f.key, f.value)
 		case "timestamp":
 			var stamp reader
-			stamp.time(&e.Time, key, v)
-			r.timed, r.badTime = !v.isNull(), stamp.odd != ""
+			stamp.time(&e.Time, f.key, f.value)
+			r.timed, r.badTime = !f.value.isNull(), stamp.odd != ""
 		default:
-			r.payload(key, v)
+			r.payload(f.key, f.value)
 		}
-	})
+	}
 	if e.Header != nil {
 		e.Header.ID, e.Header.Time = e.ID, e.Time
 		e.Header.Version = max(e.Header.Version, 1)
@@ -127,7 +132,14 @@ func (r *record) customMessage(c *CustomMessage, key []byte, v value) {
 	case "customType":
 		r.text(&c.CustomType, key, v)
 	case "content":
+		// What a watchdog sends is read in full, which the limit of messages
+		// need not leave room for.
+		limit := r.limit
+		if limit > 0 {
+			r.limit = max(limit, LeanText)
+		}
 		c.Content = r.content(v)
+		r.limit = limit
 	case "display":
 		r.flag(&c.Display, key, v)
 	case "details":

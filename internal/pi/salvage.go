@@ -28,7 +28,7 @@ func (p *Parser) salvage(line []byte, offset int64, complete bool) []Entry {
 		p.salvageRead += read
 		if length > 0 {
 			p.lose(line[lost:at], offset+int64(lost), true)
-			entries = append(entries, p.place(line[at:at+length], offset+int64(at)))
+			entries = append(entries, p.place(p.readObject(line[at:at+length], offset+int64(at))))
 			at += length
 			lost = at
 			continue
@@ -87,6 +87,6 @@ func provesRecord(data []byte, end int) bool {
 	if next < len(data) && data[next] != '{' {
 		return false
 	}
-	r := readRecord(value(data[:end]))
+	r := readRecord(data[:end], 0)
 	return r.timed && !r.badTime
 }

@@ -2,6 +2,10 @@ package pi
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -102,13 +106,11 @@ func scanKey(data []byte, i int) (end int, ok bool) {
 }
 
 func scanString(data []byte, i int) (end int, ok bool) {
-	for i++; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
+	for i = skipPlain(data, i+1); i < len(data); i = skipPlain(data, i+1) {
+		switch data[i] {
+		case '"':
 			return i + 1, true
-		case c < ' ':
-			return i, false
-		case c == '\\':
+		case '\\':
 			i++
 			if i == len(data) {
 				return i, false
@@ -121,9 +123,32 @@ func scanString(data []byte, i int) (end int, ok bool) {
 			} else if escaped[data[i]] == 0 {
 				return i, false
 			}
+		default: // a control character
+			return i, false
 		}
 	}
-	return i, false
+	return len(data), false
+}
+
+// lows and highs are the lowest and the highest bit of each byte of a word.
+const lows, highs = 0x0101010101010101, 0x8080808080808080
+
+// skipPlain finds the next quote, backslash or control character of a string.
+// It looks at eight bytes at once: most of a session file are long texts.
+func skipPlain(data []byte, i int) int {
+	for ; i+8 <= len(data); i += 8 {
+		w := binary.LittleEndian.Uint64(data[i:])
+		quote, slash := w^lows*'"', w^lows*'\\'
+		// The lowest of the bits that are left is right; a borrow may set higher
+		// ones.
+		if found := ((quote-lows)&^quote | (slash-lows)&^slash | (w-lows*' ')&^w) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(data) && data[i] >= ' ' && data[i] != '"' && data[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 func isHex(digits []byte) bool {
@@ -228,42 +253,78 @@ func skipString(data []byte, i int) int {
 // unquote decodes a string that scan has accepted. Bytes that are no UTF-8 and
 // halves of surrogate pairs become U+FFFD, as in Pi.
 func unquote(quoted []byte) string {
+	text, _ := unquoteUpTo(quoted, math.MaxInt)
+	return text
+}
+
+// unquoteUpTo decodes a string up to a limit in bytes, between two characters,
+// and says how many bytes of the file it left.
+func unquoteUpTo(quoted []byte, limit int) (text string, left int) {
 	quoted = quoted[1 : len(quoted)-1]
-	if !utf8.Valid(quoted) {
-		quoted = []byte(string([]rune(string(quoted))))
+	room := min(len(quoted), limit)
+	if plain := skipPlain(quoted[:room], 0); plain == room {
+		plain = charStart(quoted, plain)
+		return valid(string(quoted[:plain])), len(quoted) - plain
 	}
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return string(quoted)
-	}
-	out := make([]byte, 0, len(quoted))
-	for i := 0; i < len(quoted); {
-		plain := bytes.IndexByte(quoted[i:], '\\')
-		if plain < 0 {
-			plain = len(quoted) - i
-		}
-		out = append(out, quoted[i:i+plain]...)
-		i += plain
-		switch {
-		case i == len(quoted):
-		case quoted[i+1] == 'u':
-			r := hexRune(quoted[i+2:])
-			i += 6
-			if utf16.IsSurrogate(r) {
-				pair := rune(utf8.RuneError)
-				if i+6 <= len(quoted) && quoted[i] == '\\' && quoted[i+1] == 'u' {
-					pair = utf16.DecodeRune(r, hexRune(quoted[i+2:]))
-				}
-				if r = pair; pair != utf8.RuneError {
-					i += 6
-				}
+	var out strings.Builder
+	out.Grow(room)
+	for len(quoted) > 0 && out.Len() < limit {
+		room = min(len(quoted), limit-out.Len())
+		plain := skipPlain(quoted[:room], 0)
+		if plain == 0 {
+			size, r := unescape(quoted)
+			if out.Len()+utf8.RuneLen(r) > limit {
+				break
 			}
-			out = utf8.AppendRune(out, r)
-		default:
-			out = append(out, escaped[quoted[i+1]])
-			i += 2
+			out.WriteRune(r)
+			quoted = quoted[size:]
+			continue
+		}
+		whole := plain < room || room == len(quoted)
+		if !whole {
+			plain = charStart(quoted, plain)
+		}
+		out.Write(quoted[:plain])
+		quoted = quoted[plain:]
+		if !whole {
+			break
 		}
 	}
-	return string(out)
+	return valid(out.String()), len(quoted)
+}
+
+// valid is the text with U+FFFD for each byte that is no UTF-8.
+func valid(text string) string {
+	if !utf8.ValidString(text) {
+		return string([]rune(text))
+	}
+	return text
+}
+
+// charStart is the start of the character that the byte at i is part of.
+func charStart(text []byte, i int) int {
+	for n := 1; n < utf8.UTFMax && i > 0 && i < len(text) && !utf8.RuneStart(text[i]); n++ {
+		i--
+	}
+	return i
+}
+
+// unescape reads the escape, or the two of a surrogate pair, that text begins
+// with.
+func unescape(text []byte) (size int, r rune) {
+	if text[1] != 'u' {
+		return 2, rune(escaped[text[1]])
+	}
+	r = hexRune(text[2:])
+	if !utf16.IsSurrogate(r) {
+		return 6, r
+	}
+	if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' {
+		if r = utf16.DecodeRune(r, hexRune(text[8:])); r != utf8.RuneError {
+			return 12, r
+		}
+	}
+	return 6, utf8.RuneError
 }
 
 var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

@@ -85,6 +85,25 @@ func checkScan(t *testing.T, data []byte) {
 	}
 }
 
+// TestUnquoteUpTo holds a text that is cut to the whole one.
+func TestUnquoteUpTo(t *testing.T) {
+	for _, seed := range append(scanSeeds, `"äöü\u00e4\ud83d\ude00x"`, `"\ud83d\ude00\ud83d"`, `"😀\n😀 plain and long enough for a word"`) {
+		if end, ok := scan([]byte(seed)); !ok || seed[0] != '"' || end != len(seed) {
+			continue
+		}
+		whole := unquote([]byte(seed))
+		for limit := range len(seed) {
+			text, left := unquoteUpTo([]byte(seed), limit)
+			if !strings.HasPrefix(whole, text) || !utf8.ValidString(text) || len(text) > limit || (left == 0) != (text == whole) {
+				t.Errorf("%s up to %d: %q, %d left", seed, limit, text, left)
+			}
+			if left > 0 && limit-len(text) >= utf8.UTFMax {
+				t.Errorf("%s up to %d: %q is too short", seed, limit, text)
+			}
+		}
+	}
+}
+
 // anyOf reads a value as json.Unmarshal does into an any.
 func anyOf(v value) any {
 	var r reader
@@ -112,7 +131,7 @@ func anyOf(v value) any {
 }
 
 func TestReaderOfOtherKinds(t *testing.T) {
-	r := readRecord(value(`{"type":"message","id":7,"timestamp":1e300,"message":{"role":"assistant","usage":{"input":1.9,"output":"x"},"exitCode":1e3,"isError":"yes"}}`))
+	r := readRecord(value(`{"type":"message","id":7,"timestamp":1e300,"message":{"role":"assistant","usage":{"input":1.9,"output":"x"},"exitCode":1e3,"isError":"yes"}}`), 0)
 	m := r.entry.Message
 	if !r.badTime || !r.entry.Time.IsZero() || r.entry.ID != "" || m == nil || m.IsError {
 		t.Errorf("%+v, message %+v", r.entry, m)
@@ -120,7 +139,7 @@ func TestReaderOfOtherKinds(t *testing.T) {
 	if m.Usage == nil || m.Usage.Input != 1 || m.ExitCode == nil || *m.ExitCode != 1000 || r.odd != "id" {
 		t.Errorf("usage %+v, exit code %v, odd field %q", m.Usage, m.ExitCode, r.odd)
 	}
-	r = readRecord(value(`{"type":"message","id":"1","timestamp":1767322801000,"message":{"exitCode":null,"timestamp":"2026-01-02T03:00:01Z"}}`))
+	r = readRecord(value(`{"type":"message","id":"1","timestamp":1767322801000,"message":{"exitCode":null,"timestamp":"2026-01-02T03:00:01Z"}}`), 0)
 	if m := r.entry.Message; r.badTime || r.odd != "" || m.ExitCode != nil || !m.Timestamp.Equal(r.entry.Time) {
 		t.Errorf("time %v, message %+v", r.entry.Time, m)
 	}

@@ -33,6 +33,18 @@ func (v value) fields(set func(key []byte, v value)) {
 	}
 }
 
+// field is one field of an object. The key is only good as long as the object.
+type field struct {
+	key   []byte
+	value value
+}
+
+// list appends the fields of an object, in order; see fields.
+func (v value) list(all []field) []field {
+	v.fields(func(key []byte, v value) { all = append(all, field{key, v}) })
+	return all
+}
+
 // elements calls add for each element of an array. Other values have none.
 func (v value) elements(add func(v value)) {
 	if v[0] != '[' {
@@ -54,7 +66,11 @@ func (v value) raw() json.RawMessage { return json.RawMessage(v) }
 
 // reader reads fields into Go values and remembers the first field that was of
 // another kind than Pi writes. Null leaves a field as it is.
-type reader struct{ odd string }
+type reader struct {
+	odd string
+	// limit is how much is read of each text of a message, in bytes; zero: all.
+	limit int
+}
 
 func (r *reader) wrong(key []byte) {
 	if r.odd == "" {
@@ -69,6 +85,17 @@ func (r *reader) text(to *string, key []byte, v value) {
 	case !v.isNull():
 		r.wrong(key)
 	}
+}
+
+// most reads a text up to the limit, and adds what was left to cut.
+func (r *reader) most(to *string, cut *int64, key []byte, v value) {
+	if r.limit == 0 || v[0] != '"' {
+		r.text(to, key, v)
+		return
+	}
+	var left int
+	*to, left = unquoteUpTo(v, r.limit)
+	*cut += int64(left)
 }
 
 func (r *reader) flag(to *bool, key []byte, v value) {

@@ -85,7 +85,6 @@ type Follower struct {
 	again   bool        // look at the bytes although stat says nothing changed
 	trouble string      // as told last
 	place   place
-	buffer  []byte
 }
 
 // NewFollower makes a Follower for a file that need not exist yet, nor its

@@ -286,7 +286,7 @@ func TestLongLine(t *testing.T) {
 	if len(got) != 2 || len(got[0].Data) != 20_000_000 || string(got[1].Data) != "next" || got[1].Offset != 20_000_001 {
 		t.Fatalf("%d lines", len(got))
 	}
-	if kept := cap(s.follower.place.pending); kept > keepSize {
+	if kept := cap(s.follower.place.buffer); kept > chunkSize {
 		t.Errorf("%d bytes of buffer kept after the long line", kept)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -14,59 +15,61 @@ const (
 	// from before the place that was read up to. Pi's migration of an old file
 	// changes the first line.
 	markSize = 1 << 10
-	// chunkSize is how much is read at a time, keepSize how much buffer stays
-	// for the next line when a long one is through.
+	// chunkSize is how much is read at a time.
 	chunkSize = 256 << 10
-	keepSize  = 1 << 20
 )
 
 // place is how far a file was read, and what is known of the bytes before.
 type place struct {
-	read    int64  // bytes read
-	pending []byte // of them, those after the last newline
-	head    []byte // the first bytes of the file
-	mark    []byte // the last bytes that were read
+	read int64 // bytes read
+	// buffer holds what was read last: lines that were delivered, up to used,
+	// and the beginning of the next one.
+	buffer []byte
+	used   int
+	head   []byte // the first bytes of the file
+	mark   []byte // the last bytes that were read
 }
 
-func (p *place) offset() int64 { return p.read - int64(len(p.pending)) }
+func (p *place) offset() int64 { return p.read - int64(len(p.buffer)-p.used) }
 
-// advance takes the bytes that follow and returns the complete lines among
-// them; they are good until the next call.
-func (p *place) advance(data []byte) []Line {
-	if room := markSize - len(p.head); room > 0 {
-		p.head = append(p.head, data[:min(room, len(data))]...)
+// more reads what follows of a file of that size, at most a chunk, and returns
+// the complete lines in it; they are good until the next call.
+func (p *place) more(file io.ReaderAt, size int64) ([]Line, error) {
+	if p.used > 0 {
+		p.buffer, p.used = p.buffer[:copy(p.buffer, p.buffer[p.used:])], 0
 	}
-	p.mark = append(p.mark, data[max(0, len(data)-markSize):]...)
+	scanned := len(p.buffer)                            // no newline in there
+	chunk := int(min(max(size-p.read, 0)+1, chunkSize)) // the one byte more finds the end
+	p.buffer = slices.Grow(p.buffer, chunk)
+	n, err := file.ReadAt(p.buffer[scanned:scanned+chunk], p.read)
+	data := p.buffer[scanned : scanned+n]
+	p.buffer = p.buffer[:scanned+n]
+	if room := markSize - len(p.head); room > 0 {
+		p.head = append(p.head, data[:min(room, n)]...)
+	}
+	p.mark = append(p.mark, data[max(0, n-markSize):]...)
 	p.mark = p.mark[max(0, len(p.mark)-markSize):]
 
+	p.read += int64(n)
 	start := p.offset()
-	scanned := len(p.pending) // no newline in there
-	p.pending = append(p.pending, data...)
-	p.read += int64(len(data))
 	var lines []Line
-	used := 0
 	for {
-		end := bytes.IndexByte(p.pending[scanned:], '\n')
+		end := bytes.IndexByte(p.buffer[scanned:], '\n')
 		if end < 0 {
 			break
 		}
 		end += scanned
-		lines = append(lines, Line{Data: p.pending[used:end:end], Offset: start + int64(used)})
-		used, scanned = end+1, end+1
+		lines = append(lines, Line{Data: p.buffer[p.used:end:end], Offset: start + int64(p.used)})
+		p.used, scanned = end+1, end+1
 	}
-	p.keep(used)
-	return lines
+	return lines, err
 }
 
-// keep lets the used bytes go. The lines still show them, so the rest moves to
-// a buffer of its own.
-func (p *place) keep(used int) {
-	switch {
-	case used == 0:
-	case used == len(p.pending) && cap(p.pending) <= keepSize:
-		p.pending = p.pending[len(p.pending):]
-	default:
-		p.pending = bytes.Clone(p.pending[used:])
+// rest lets go of the buffer, but for the beginning of a line. One that still
+// grows is not copied each time.
+func (p *place) rest() {
+	if p.used > 0 {
+		p.buffer, p.used = bytes.Clone(p.buffer[p.used:]), 0
 	}
 }
 
@@ -91,19 +94,17 @@ func holds(file *os.File, want []byte, offset int64) (bool, error) {
 	return n == len(want) && bytes.Equal(got, want), nil
 }
 
-// deliver reads from the place on to the end of the file.
+// deliver reads from the place on to the end of the file. The end is told also
+// where there is no line: no reader waits for what does not come.
 func (f *Follower) deliver(ctx context.Context, file *os.File, size int64, emit func(Event)) (told bool, err error) {
-	if f.buffer == nil {
-		f.buffer = make([]byte, chunkSize)
-	}
+	defer f.place.rest()
+	open := f.place.read == 0 // the end was not told
 	for ctx.Err() == nil {
-		n, err := file.ReadAt(f.buffer, f.place.read)
-		if n > 0 {
-			lines := f.place.advance(f.buffer[:n])
-			if len(lines) > 0 {
-				emit(Event{Kind: Lines, Lines: lines, More: f.place.read < size})
-				told = true
-			}
+		lines, err := f.place.more(file, size)
+		more := f.place.read < size
+		if len(lines) > 0 || open && !more {
+			emit(Event{Kind: Lines, Lines: lines, More: more})
+			told, open = told || len(lines) > 0, more
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -112,7 +113,6 @@ func (f *Follower) deliver(ctx context.Context, file *os.File, size int64, emit 
 			return told, err
 		}
 	}
-	f.buffer = nil
 	return told, nil
 }
 

@@ -9,10 +9,10 @@ import (
 // Builder builds the rows of one session from its entries, as they come. The
 // zero value is ready. It is for one goroutine.
 type Builder struct {
-	nodes []node
-	byID  map[string]int // entry id → node
-	check map[string]int // check id → node of its record
-	leaf  int            // node of the last entry, -1 when none
+	nodes []*node
+	byID  map[string]int32 // entry id → node
+	check map[string]int32 // check id → node of its record
+	leaf  int32            // node of the last entry, -1 when none
 
 	show  projection
 	drawn int  // nodes that show has taken in
@@ -21,13 +21,16 @@ type Builder struct {
 
 // node is an entry, reduced to what rows need.
 type node struct {
-	id       string
-	parent   int // -1 for a root
-	children []int32
-	time     time.Time
-	rows     []Row // those on the branch are changed by what follows
-	event    any   // what else it does to the rows; see project.go
-	call     *Row  // of a tool's result: the row of the call that it is part of
+	id     string
+	parent int32 // -1 for a root
+	// child is the first node below, next the one after it below the same
+	// parent, last the last one below; zero when there is none.
+	child, last, next int32
+
+	time  time.Time
+	rows  []Row // those on the branch are changed by what follows
+	event any   // what else it does to the rows; see project.go
+	call  *Row  // of a tool's result: the row of the call that it is part of
 }
 
 // Entry is an entry of a session file, reduced to what rows need. To reduce it
@@ -81,7 +84,7 @@ func DigestDamage(d pi.Damage) Entry { return Entry{node: damageNode(d), anywher
 // Add takes in one entry, in the order of the file.
 func (b *Builder) Add(e Entry) {
 	if b.byID == nil {
-		b.byID, b.check, b.leaf = map[string]int{}, map[string]int{}, -1
+		b.byID, b.check, b.leaf = map[string]int32{}, map[string]int32{}, -1
 	}
 	if e.header {
 		return
@@ -96,14 +99,19 @@ func (b *Builder) Add(e Entry) {
 	b.place(n)
 }
 
-func (b *Builder) place(n node) {
-	at := len(b.nodes)
+func (b *Builder) place(one node) {
+	n := &one
+	at := int32(len(b.nodes))
 	if n.parent != b.leaf {
 		b.dirty = true
 	}
 	b.nodes = append(b.nodes, n)
 	if n.parent >= 0 {
-		b.nodes[n.parent].children = append(b.nodes[n.parent].children, int32(at))
+		if up := b.nodes[n.parent]; up.child == 0 {
+			up.child, up.last = at, at
+		} else {
+			b.nodes[up.last].next, up.last = at, at
+		}
 	}
 	if n.id != "" {
 		b.byID[n.id] = at
@@ -122,12 +130,12 @@ func (b *Builder) Rows() []*Row {
 		b.show, b.dirty = projection{}, false
 		b.show.start(b)
 		for _, at := range b.path() {
-			b.show.take(at)
+			b.show.take(b.nodes[at])
 		}
 	} else {
 		b.show.start(b)
-		for at := b.drawn; at < len(b.nodes); at++ {
-			b.show.take(at)
+		for _, n := range b.nodes[b.drawn:] {
+			b.show.take(n)
 		}
 	}
 	b.drawn = len(b.nodes)
@@ -141,8 +149,8 @@ func (b *Builder) Cards() []*Row {
 }
 
 // path is the active branch, the root first.
-func (b *Builder) path() []int {
-	var up []int
+func (b *Builder) path() []int32 {
+	var up []int32
 	for at := b.leaf; at >= 0; at = b.nodes[at].parent {
 		up = append(up, at)
 	}

@@ -139,7 +139,7 @@ func (p *projection) gather(card *Row) {
 	if !ok {
 		return
 	}
-	record := &p.from.nodes[at]
+	record := p.from.nodes[at]
 	if ev, ok := record.event.(checkEvent); ok {
 		c := card.Card
 		c.N, c.Max, c.Reason, c.Waited = ev.N, ev.Max, OneLine(ev.Reason), ev.Waited
@@ -152,8 +152,8 @@ func (p *projection) gather(card *Row) {
 }
 
 func (p *projection) descend(n *node) {
-	for _, child := range n.children {
-		k := &p.from.nodes[child]
+	for at := n.child; at != 0; at = p.from.nodes[at].next {
+		k := p.from.nodes[at]
 		switch ev := k.event.(type) {
 		case askEvent:
 			if ev.check != p.open.Card.ID {

@@ -25,6 +25,10 @@ const (
 	maxTitle = 400
 )
 
+// BriefText is how much of each text of a message DigestBrief looks at, in
+// bytes: for the parser that reads the entry.
+const BriefText = 1 << 10
+
 // digest reduces an entry to its rows and its event.
 func digest(e *pi.Entry, keep limits) node {
 	n := node{id: e.ID, time: e.Time}
@@ -161,7 +165,7 @@ func digestAssistant(e *pi.Entry, m *pi.Message, row func(Kind, string, string))
 	case pi.StopLength:
 		row(Cut, "the answer was cut by the token limit", "")
 	case pi.StopStop:
-		if spoken == "" && !m.HasToolCall() {
+		if spoken == "" && !m.HasToolCall() && cutBytes(e) == 0 { // else it may speak in what was cut
 			row(Silent, silentTitle(thinking != ""), "")
 		}
 	}

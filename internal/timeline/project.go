@@ -69,8 +69,7 @@ func (p *projection) start(b *Builder) {
 }
 
 // take replays one node.
-func (p *projection) take(at int) {
-	n := &p.from.nodes[at]
+func (p *projection) take(n *node) {
 	if !n.time.IsZero() {
 		p.story.Time = n.time
 	}
@@ -139,7 +138,7 @@ func (p *projection) home(entry string) []*Row {
 	if !ok {
 		return nil
 	}
-	n := &p.from.nodes[at]
+	n := p.from.nodes[at]
 	if n.call != nil {
 		return []*Row{n.call}
 	}
