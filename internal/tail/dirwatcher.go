@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -51,6 +52,7 @@ type DirWatcher struct {
 	files   map[string]os.FileInfo
 	folders map[string]bool   // those that are looked into, roots included
 	trouble map[string]string // by folder, as told last
+	watched bool              // the last scan found that hints come of all folders
 	hints   *subscription
 	health  hintHealth
 }
@@ -69,12 +71,12 @@ func NewDirWatcher(roots []string, suffix string, options Options) *DirWatcher {
 	return d
 }
 
-// Run scans until ctx ends: in full at every tick, and what the Watcher hints
-// at when it does. The events go to emit, one after the other, in the
+// Run scans until ctx ends: in full at every tick, of which there are hardly
+// any where hints can be relied on, and what the Watcher hints at when it does. The events go to emit, one after the other, in the
 // goroutine of the call. It returns the cause of the end.
 func (d *DirWatcher) Run(ctx context.Context, emit func(DirEvent)) error {
-	ticks, stop := ticker(d.options.Ticks, d.options.Poll, DefaultDirPoll)
-	defer stop()
+	pace := newPace(d.options, DefaultDirPoll)
+	defer pace.stop()
 	d.hints = d.options.Watcher.subscribe()
 	defer d.hints.close()
 	d.scan(emit)
@@ -84,7 +86,8 @@ func (d *DirWatcher) Run(ctx context.Context, emit func(DirEvent)) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-ticks:
+		case <-pace.next(d.watched && d.health.reliable()):
+			pace.ticked()
 			d.health.tick()
 			changed = d.scan(emit)
 		case <-d.hints.wake:
@@ -106,6 +109,7 @@ func (d *DirWatcher) scan(emit func(DirEvent)) bool {
 	found := make(map[string]bool)
 	folders := make(map[string]bool)
 	changed := false
+	d.watched = true
 	for _, root := range d.roots {
 		changed = d.scanFolder(root, 1, found, folders, emit) || changed
 	}
@@ -130,13 +134,21 @@ func (d *DirWatcher) scanFolder(dir string, depth int, found, folders map[string
 	if folders[dir] {
 		return false
 	}
-	d.say(d.health.note(d.hints.add(dir)), emit)
+	err := d.hints.add(dir)
+	if err == nil {
+		d.watched = d.watched && d.health.local(dir)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = d.awaitFolder(dir)
+	}
+	d.watched = d.watched && err == nil
+	d.say(d.health.note(err), emit)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
 	folders[dir] = true
 	d.troubled(dir, err, emit)
+	d.watched = d.watched && err == nil
 	changed := false
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
@@ -156,6 +168,27 @@ func (d *DirWatcher) scanFolder(dir string, depth int, found, folders map[string
 	return changed
 }
 
+// awaitFolder asks for hints about the folder above one that is not there.
+func (d *DirWatcher) awaitFolder(dir string) error {
+	up := filepath.Dir(dir)
+	err := d.hints.add(up)
+	if errors.Is(err, fs.ErrNotExist) && up != dir {
+		return d.awaitFolder(up)
+	}
+	if err == nil && !d.health.local(up) {
+		d.watched = false
+	}
+	return err
+}
+
+// matters says of a folder that what is in it may be looked into: it is in a
+// root, or above one.
+func (d *DirWatcher) matters(dir string) bool {
+	return slices.ContainsFunc(d.roots, func(root string) bool {
+		return root == dir || filepath.Dir(dir) == root || strings.HasPrefix(root, dir+string(filepath.Separator))
+	})
+}
+
 func (d *DirWatcher) wants(path string, info os.FileInfo) bool {
 	return info.Mode().IsRegular() && strings.HasSuffix(path, d.suffix)
 }
@@ -171,7 +204,7 @@ func (d *DirWatcher) look(emit func(DirEvent)) bool {
 		case err == nil && d.wants(path, info):
 			changed = d.check(path, info, emit) || changed
 		case err == nil && info.IsDir():
-			all = all || !d.folders[path]
+			all = all || !d.folders[path] && d.matters(path)
 		case errors.Is(err, fs.ErrNotExist):
 			changed = d.check(path, nil, emit) || changed
 		}

@@ -143,6 +143,16 @@ func TestDirWatcherLateRootByHints(t *testing.T) {
 	}
 }
 
+// A root whose parents are not there either is found without a poll.
+func TestDirWatcherDeepRootByHints(t *testing.T) {
+	root := t.TempDir()
+	sessions := filepath.Join(root, "agent", "sessions")
+	s := watchDirs(t, root, []string{sessions}, Options{Ticks: make(chan time.Time), Watcher: newWatcher(t)})
+	s.wait(t, "scanned")
+	appendTo(t, filepath.Join(mkdir(t, sessions), "1.jsonl"), "x\n")
+	s.wait(t, "appeared agent/sessions/1.jsonl 2")
+}
+
 func TestDirWatcherFileReplacedInTheSameSize(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "1.jsonl")

@@ -5,50 +5,41 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"time"
 )
 
-// Run polls until ctx ends: at every tick, and whenever the Watcher hints. The
+// Run polls until ctx ends: whenever the Watcher hints, and at every tick.
+// Where hints can be relied on there are hardly any ticks: see quiet. The
 // events go to emit, one after the other, in the goroutine of the call. It
 // returns the cause of the end.
 func (f *Follower) Run(ctx context.Context, emit func(Event)) error {
-	ticks, stop := ticker(f.options.Ticks, f.options.Poll, DefaultPoll)
-	defer stop()
+	pace := newPace(f.options, DefaultPoll)
+	defer pace.stop()
 	hints := f.options.Watcher.subscribe()
 	defer hints.close()
 	var health hintHealth
 	dir, name := filepath.Dir(f.path), filepath.Clean(f.path)
 	hints.only(name)
 	for {
-		if reason := health.note(hints.add(dir)); reason != "" {
+		err := hints.add(dir)
+		if reason := health.note(err); reason != "" {
 			emit(Event{Kind: PollingOnly, Reason: reason})
 		}
 		changed := f.Poll(ctx, emit)
 		if reason := health.polled(changed); reason != "" {
 			emit(Event{Kind: PollingOnly, Reason: reason})
 		}
+		quiet := err == nil && health.reliable() && health.local(dir) && !f.again && f.trouble == ""
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-ticks:
+		case <-pace.next(quiet):
+			pace.ticked()
 			health.tick()
 		case <-hints.wake:
 			hints.take()
 			health.hint()
 		}
 	}
-}
-
-// ticker gives the ticks of a Run: those from outside, or its own.
-func ticker(ticks <-chan time.Time, interval, standard time.Duration) (<-chan time.Time, func()) {
-	if ticks != nil {
-		return ticks, func() {}
-	}
-	if interval <= 0 {
-		interval = standard
-	}
-	own := time.NewTicker(interval)
-	return own.C, own.Stop
 }
 
 // silentChanges is how many changes in a row must come without a hint until
@@ -61,6 +52,23 @@ type hintHealth struct {
 	ticking bool // the poll is due to a tick
 	suspect bool // the last change was found by a tick, and no hint came yet
 	silent  int
+	tells   map[string]bool // folders that were asked about: see local
+}
+
+// reliable says that nothing speaks against the hints.
+func (h *hintHealth) reliable() bool { return !h.said && !h.suspect }
+
+// local says that the file system of a folder tells of every change.
+func (h *hintHealth) local(dir string) bool {
+	tells, asked := h.tells[dir]
+	if !asked {
+		if h.tells == nil {
+			h.tells = map[string]bool{}
+		}
+		tells = tellsChanges(dir)
+		h.tells[dir] = tells
+	}
+	return tells
 }
 
 // note takes the outcome of asking for hints. A folder that is not there yet

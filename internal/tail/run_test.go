@@ -299,3 +299,40 @@ func TestHintHealth(t *testing.T) {
 		t.Error("a reason is said once")
 	}
 }
+
+// Where all folders give hints nothing polls in the short run.
+func TestQuietWhereHintsAreSure(t *testing.T) {
+	root := t.TempDir()
+	if !tellsChanges(root) {
+		t.Log("the file system here is not known to tell of all changes")
+	}
+	var d *DirWatcher
+	for _, c := range []struct {
+		what  string
+		w     *Watcher
+		roots []string
+		want  bool
+	}{
+		{"a folder on this machine", newWatcher(t), []string{root}, tellsChanges(root)},
+		{"a folder that is not there yet", newWatcher(t), []string{filepath.Join(root, "a", "b")}, tellsChanges(root)},
+		{"a file system that may not tell", newWatcher(t), []string{root, "/proc/self/task"}, false},
+		{"no watcher", nil, []string{root}, false},
+	} {
+		d = NewDirWatcher(c.roots, ".jsonl", Options{})
+		d.hints = c.w.subscribe()
+		d.scan(func(DirEvent) {})
+		if got := d.watched && d.health.reliable(); got != c.want {
+			t.Errorf("%s: quiet %v", c.what, got)
+		}
+		d.hints.close()
+	}
+	silent := hintHealth{suspect: true}
+	if silent.reliable() {
+		t.Error("a change without a hint is not enough to go on polling")
+	}
+	p := newPace(Options{}, DefaultPoll)
+	defer p.stop()
+	if p.wait(true) != QuietPoll || p.wait(false) != DefaultPoll {
+		t.Errorf("polls every %v, and %v when quiet", p.wait(false), p.wait(true))
+	}
+}
