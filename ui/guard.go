@@ -31,8 +31,8 @@ func caught(what string, then func(error)) {
 // program in order, so that the terminal is never left raw.
 type guarded struct {
 	*Model
-	feed    *feed
-	painter *painter // nil where Bubble Tea draws
+	feed     *feed
+	terminal *terminal // nil where Bubble Tea draws
 }
 
 func (g guarded) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
@@ -53,9 +53,8 @@ func (g guarded) View() (text string) {
 		}
 	})
 	text = g.Model.View()
-	if g.painter != nil {
-		g.painter.show(frame{text, g.w, g.h})
-		return frameMark
+	if g.terminal != nil {
+		g.terminal.show(frame{text, g.w, g.h, g.mouse})
 	}
 	return text
 }

@@ -64,12 +64,14 @@ type Model struct {
 
 	next func() tea.Msg    // waits for the feed; nil: there is none
 	open func(path string) // follows another session file; nil: none
+	// aside runs what takes the place of the screen.
+	aside func(run func() error) error
 	// after orders a message for later.
 	after func(time.Duration, tea.Msg) tea.Cmd
 }
 
 func newModel(o Options, r *lipgloss.Renderer, all []themes.Theme, theme themes.Theme) *Model {
-	m := &Model{o: o, render: r, themes: all, list: newSessionList(o.Select), over: overlayNone, mouse: o.Mouse, after: never}
+	m := &Model{o: o, render: r, themes: all, list: newSessionList(o.Select), over: overlayNone, mouse: o.Mouse, after: never, aside: atOnce}
 	keys, problems := rebind(bindings(), o.Keys)
 	m.keys = keys
 	for _, p := range append(problems, o.Problems...) {
@@ -103,16 +105,15 @@ func (m *Model) setTheme(t themes.Theme) {
 // never is the clock of a screen without a feed.
 func never(time.Duration, tea.Msg) tea.Cmd { return nil }
 
+// atOnce is for a screen without a terminal.
+func atOnce(run func() error) error { return run() }
+
 // Init waits for the feed.
 func (m *Model) Init() tea.Cmd {
-	var cmds []tea.Cmd
-	if m.next != nil {
-		cmds = append(cmds, m.next)
+	if m.next == nil {
+		return nil
 	}
-	if m.mouse {
-		cmds = append(cmds, tea.EnableMouseCellMotion)
-	}
-	return tea.Batch(cmds...)
+	return m.next
 }
 
 // tick is the second that a countdown waits for.

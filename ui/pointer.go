@@ -7,14 +7,15 @@ import (
 // wheelRows is how far one step of the wheel goes.
 const wheelRows = 3
 
+// toggleMouse changes what the next frame says of the mouse.
 func (m *Model) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
-	if !m.mouse {
+	if m.mouse {
+		m.say(levelInfo, "", "mouse on; "+m.keyOf("mouse")+" gives it back to the terminal, to select text")
+	} else {
 		m.say(levelInfo, "", "mouse off: the terminal selects text again")
-		return tea.DisableMouse
 	}
-	m.say(levelInfo, "", "mouse on; "+m.keyOf("mouse")+" gives it back to the terminal, to select text")
-	return tea.EnableMouseCellMotion
+	return nil
 }
 
 // pointer handles the mouse: the wheel moves, a click selects, a second click

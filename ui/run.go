@@ -13,8 +13,11 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/muesli/termenv"
 
+	"piwatch/internal/noquery"
 	"piwatch/themes"
 )
+
+func init() { noquery.Done() }
 
 // Run shows the screen until the user quits or ctx ends; both are no error.
 // The terminal is left as it was found, also after a panic in any goroutine of
@@ -30,14 +33,11 @@ func Run(ctx context.Context, o Options) error {
 	defer feed.wait()
 	defer cancel()
 
-	model := guarded{Model: m, feed: feed}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(o.In), tea.WithOutput(o.Out)}
 	if out, ok := o.Out.(*os.File); ok {
-		model.painter = newPainter(out)
-		feed.spawn("draw", func() { model.painter.run(ctx) })
-		options = append(options, tea.WithOutput(terminal{out, model.painter}), tea.WithFPS(1))
+		err = onTerminal(ctx, m, feed, out)
+	} else { // nobody looks: Bubble Tea draws what a test wants to see
+		_, err = tea.NewProgram(guarded{Model: m, feed: feed}, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(o.In), tea.WithOutput(o.Out)).Run()
 	}
-	_, err = tea.NewProgram(model, options...).Run()
 	if m.crash != nil {
 		return m.crash
 	}
@@ -48,6 +48,21 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("show the screen: %w", err)
 	}
 	return nil
+}
+
+// onTerminal runs the program on a terminal of its own.
+func onTerminal(ctx context.Context, m *Model, feed *feed, out *os.File) error {
+	in, _ := m.o.In.(*os.File)
+	t := newTerminal(in, out)
+	m.aside = t.aside
+	program := tea.NewProgram(guarded{m, feed, t}, tea.WithContext(ctx), tea.WithInput(m.o.In), tea.WithOutput(out), tea.WithoutRenderer())
+	if err := t.enter(); err != nil {
+		return errors.Join(err, t.leave())
+	}
+	feed.spawn("draw", func() { t.draw(ctx) })
+	feed.spawn("follow the size of the terminal", func() { t.follow(ctx, program.Send) })
+	_, err := program.Run()
+	return errors.Join(err, t.leave())
 }
 
 // start makes the model and what feeds it, which ends with ctx.

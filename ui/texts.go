@@ -202,8 +202,8 @@ func (m *Model) run(variable, otherwise, path string, clean ...string) tea.Cmd {
 	// Many tell less to print what fits and leave: it would be gone with the
 	// shell's screen.
 	cmd.Env = append(os.Environ(), "LESS="+strings.TrimSpace(os.Getenv("LESS")+" -+F"))
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = m.o.In, m.o.Out, os.Stderr // the terminal itself, not what frames go through
-	return tea.ExecProcess(cmd, func(err error) tea.Msg {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = m.o.In, m.o.Out, os.Stderr
+	return tea.Exec(beside{cmd, m.aside}, func(err error) tea.Msg {
 		for _, dir := range clean {
 			_ = os.RemoveAll(dir) // it is a temporary folder, and the text stays where it is
 		}

@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"internal/release":  {"internal/cli"},
 	"internal/pi":       {},
 	"internal/tail":     {},
+	"internal/noquery":  {},
 	"internal/watchdog": {"internal/pi"},
 	"internal/replay":   {"internal/pi", "internal/watchdog"},
 	"internal/guard":    {"internal/pi"},
@@ -36,7 +37,7 @@ var mayImport = map[string][]string{
 	"internal/demo":     {"internal/control", "internal/pi", "internal/watchdog"},
 	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/ending", "internal/export", "internal/headless", "internal/hub", "internal/notify", "internal/pi", "internal/replay", "internal/tail", "internal/timeline", "internal/watchdog", "ui"},
 	"internal/e2e":      {"internal/control", "internal/pi", "internal/watchdog"},
-	"ui":                {"internal/timeline", "internal/control", "internal/notify", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
+	"ui":                {"internal/noquery", "internal/timeline", "internal/control", "internal/notify", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
 	"themes":            {},
 }
 
