@@ -59,7 +59,7 @@ type Model struct {
 	helpFind string
 	hub      Hub // nil while there is none
 	hubWhy   string
-	ticking  bool
+	due      time.Time // when the next tick comes; zero: none was ordered
 	crash    error
 
 	next func() tea.Msg    // waits for the feed; nil: there is none
@@ -116,7 +116,7 @@ func (m *Model) Init() tea.Cmd {
 	return m.next
 }
 
-// tick is the second that a countdown waits for.
+// tick says that something may have changed by itself.
 type tick struct{}
 
 // replied is the hub's answer to what was asked for.
@@ -147,7 +147,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		cmds = append(cmds, m.next)
 	case tick:
-		m.ticking = false
+		if !m.env.now.Before(m.due) {
+			m.due = time.Time{}
+		}
 	default:
 		cmds = append(cmds, m.take(msg))
 	}
@@ -277,24 +279,33 @@ func (m *Model) follow() {
 	}
 }
 
-// tick orders the next second, while a countdown is on the screen and only
-// then.
+// tick orders the moment at which something on the screen changes by itself:
+// the second of a countdown or a clock, an age in the list.
 func (m *Model) tick() tea.Cmd {
+	now := m.env.now
+	due := m.changes(now)
+	if due.IsZero() || m.w <= 0 || m.h <= 0 || !m.due.IsZero() && !due.Before(m.due) {
+		return nil
+	}
+	m.due = due
+	return m.after(due.Sub(now), tick{})
+}
+
+// changes is that moment; zero when there is none.
+func (m *Model) changes(now time.Time) time.Time {
+	var due time.Time
+	for _, s := range m.list.shown {
+		due = sooner(due, s.ages(now), now)
+	}
 	s := m.list.current()
-	if m.ticking || m.o.Still || s == nil || s.view().Phase != watchdog.Counting || m.w <= 0 || m.h <= 0 {
-		return nil
+	if s == nil || m.o.Still {
+		return due
 	}
-	left := s.view().Deadline.Sub(m.env.now)
-	if left <= 0 {
-		return nil
+	if view := s.view(); view.Phase == watchdog.Counting && view.Deadline.After(now) {
+		// The text changes when a whole second is over, not a second from now.
+		due = sooner(due, now.Add(restOf(view.Deadline.Sub(now))), now)
 	}
-	m.ticking = true
-	// The text changes when a whole second is over, not a second from now.
-	wait := left % time.Second
-	if wait == 0 {
-		wait = time.Second
-	}
-	return m.after(wait, tick{})
+	return sooner(due, s.moves(now), now)
 }
 
 // noticeTime is how long a message hides keys of the bottom line. It stays in

@@ -74,6 +74,10 @@ func (s *session) need(now time.Time) (need, string) {
 	rank := s.rank(now)
 	word := needWords[rank]
 	switch {
+	case rank == needStuck && stalled(s.waits(now), now):
+		word = "stalled?"
+	case rank == needPaused && s.waits(now).For == timeline.ForQuota:
+		word = "quota"
 	case rank == needPaused:
 		word = pausedWords[s.view().Phase]
 	case rank == needWorking && s.live != nil && s.live.Watch.Phase == watchdog.Checking:
@@ -85,8 +89,11 @@ func (s *session) need(now time.Time) (need, string) {
 func (s *session) rank(now time.Time) need {
 	standing := s.story().Standing
 	if s.live == nil {
-		if now.Sub(s.changed()) > recent {
+		if s.old(now) {
 			return needEnded
+		}
+		if rank, ok := s.waitRank(now); ok {
+			return rank
 		}
 		return standingNeeds[standing]
 	}
@@ -98,7 +105,7 @@ func (s *session) rank(now time.Time) need {
 		return needWaits
 	case watch.Phase == watchdog.Counting:
 		return needCounting
-	case s.waitsForEnded(now):
+	case s.waitsForEnded(now), stalled(s.waits(now), now):
 		return needStuck
 	case watch.Phase == watchdog.Checking, !s.live.Facts.Idle:
 		return needWorking
@@ -107,6 +114,9 @@ func (s *session) rank(now time.Time) need {
 	case watch.Last == watchdog.WaitUser, watch.Last == "" && standing == timeline.Asks:
 		return needWaits
 	case standing == timeline.Broken:
+		if rank, ok := s.waitRank(now); ok {
+			return rank
+		}
 		return needFailed
 	case watch.Last == watchdog.Done:
 		return needDone
@@ -114,6 +124,19 @@ func (s *session) rank(now time.Time) need {
 		return needWorking
 	}
 	return needIdle
+}
+
+// waitRank is the rank that what the session waits for gives it, if any.
+func (s *session) waitRank(now time.Time) (need, bool) {
+	switch w := s.waits(now); {
+	case w.For == timeline.ForLogin:
+		return needWaits, true
+	case w.For == timeline.ForQuota && w.Until.After(now):
+		return needPaused, true
+	case stalled(w, now):
+		return needStuck, true
+	}
+	return 0, false
 }
 
 // childGrace is how long a session may take to notice that the last one it

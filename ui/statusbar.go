@@ -47,7 +47,12 @@ func statusBar(e *env, s *session, w, n int) []string {
 	if s == nil {
 		return []string{e.styles.Muted.Render(clip("no session", w, e.signs.more)), "", ""}
 	}
-	return append([]string{titleLine(e, s, w), statusLine(e, s, w)}, whyLines(e, s, w, n)...)
+	lines := []string{titleLine(e, s, w), statusLine(e, s, w)}
+	if text, style := e.banner(s); text != "" {
+		lines = append(lines, style.Render(clip(text, max(w-spare, 1), e.signs.more)))
+		n--
+	}
+	return append(lines, whyLines(e, s, w, n)...)
 }
 
 // titleLine is the name, and beside the whole name as much of the rest as fits.
@@ -132,7 +137,12 @@ func shortLine(e *env, s *session, w int) string {
 	if text == "" {
 		text = sign
 	}
-	state := clip(text+" "+word, w, "")
+	state := text + " " + word
+	if banner, look := e.banner(s); banner != "" {
+		style = look
+		state += " " + e.signs.dot + " " + banner
+	}
+	state = clip(state, w, "")
 	line := style.Render(state)
 	if room := w - spare - width(state) - 2; room > 3 {
 		line += "  " + e.styles.Strong.Render(clip(s.title(), room, e.signs.more))
@@ -171,6 +181,9 @@ func whyLines(e *env, s *session, w, n int) []string {
 		if view.Note != "" {
 			last += ", " + timeline.OneLine(view.Note)
 		}
+	}
+	if n <= 0 {
+		return nil
 	}
 	text := strings.Join(kept(why, last), "  "+e.signs.dot+"  ")
 	if n > 1 && why != "" && last != "" && width(text) > w-spare {

@@ -51,6 +51,7 @@ func digest(e *pi.Entry, keep limits) node {
 		row(Branch, "another branch was left; its summary", e.BranchSummary.Summary)
 	case e.ModelChange != nil:
 		row(Setting, "model "+e.ModelChange.Provider+"/"+e.ModelChange.ModelID, "")
+		n.event = modelEvent{}
 	case e.ThinkingLevel != nil:
 		row(Setting, "thinking "+e.ThinkingLevel.Level, "")
 	case e.SessionInfo != nil:

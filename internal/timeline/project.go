@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"piwatch/internal/watchdog"
@@ -39,6 +40,7 @@ type (
 		note     string
 	}
 	extFoldEvent struct{}
+	modelEvent   struct{}
 )
 
 // projection is the branch as rows, so far. It takes the nodes of the branch
@@ -53,6 +55,7 @@ type projection struct {
 	last     *Row            // the last card
 	tools    map[string]*Row // tool call id → its row
 	edits    map[string]edit // target → the last edit of it
+	running  []*Tool         // calls of the last answer without a result
 
 	story Story
 }
@@ -91,9 +94,11 @@ func (p *projection) take(n *node) {
 			p.openCard(n, Card{Origin: ByWatchdog, ID: ev.check})
 		}
 		p.addAll(n)
+		p.story.Wait.asked(n.time)
 	case extNudgeEvent:
 		p.openCard(n, Card{Origin: ByExtension, N: ev.n, Max: ev.max, Reason: ev.reason})
 		p.addAll(n)
+		p.story.Wait.asked(n.time)
 	case outcomeEvent:
 		p.outcome(n, ev.Outcome)
 	case extDecisionEvent:
@@ -169,10 +174,12 @@ func (p *projection) agent(n *node, ev agentEvent) {
 
 // bindCalls gives the call rows their tools, so that results find them.
 func (p *projection) bindCalls(n *node, rows []*Row, ev agentEvent) {
+	p.running = p.running[:0]
 	for i := range ev.calls {
 		tool := ev.calls[i]
 		row := rows[ev.firstCall+i]
 		row.Tool = &tool
+		p.running = append(p.running, &tool)
 		if tool.call != "" {
 			p.tools[tool.call] = row
 		}
@@ -182,6 +189,8 @@ func (p *projection) bindCalls(n *node, rows []*Row, ev agentEvent) {
 // result joins a tool's result with its call; a result without one is a row of
 // its own.
 func (p *projection) result(n *node, ev resultEvent) {
+	p.running = slices.DeleteFunc(p.running, func(t *Tool) bool { return t.call == ev.call })
+	p.story.Wait.ran(n.time, p.running)
 	row, ok := p.tools[ev.call]
 	if !ok {
 		row = p.addAll(n)[0]
@@ -219,6 +228,7 @@ func took(from, to time.Time) time.Duration {
 // edit hides or shows the rows of its target. An edit of piwatch is part of a
 // card, which an outcome after it says: until then it waits.
 func (p *projection) edit(n *node, ev editEvent) {
+	p.story.edited(ev)
 	row := n.rows[0]
 	for _, r := range p.home(ev.target) {
 		r.Hidden = ev.omit

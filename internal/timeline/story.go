@@ -32,6 +32,7 @@ type Story struct {
 	Decision watchdog.Decision
 	Note     string
 	Why      string // why monitoring ended
+	Wait     Wait
 }
 
 // Story is the story of the active branch.
@@ -45,9 +46,12 @@ func (s *Story) user(n *node) {
 		s.First = n.rows[0].Title
 	}
 	s.Standing, s.Count = Working, 0
+	s.Wait = Wait{}
+	s.Wait.asked(n.time)
 }
 
 func (s *Story) agent(n *node, ev agentEvent) {
+	s.Wait.answered(n, ev)
 	s.Standing = Stopped
 	if len(ev.calls) > 0 {
 		s.Standing = Working
@@ -63,13 +67,20 @@ func (s *Story) agent(n *node, ev agentEvent) {
 	}
 }
 
+// edited takes in an edit of the context.
+func (s *Story) edited(ev editEvent) {
+	if ev.omit && s.Wait.retried(ev.target) {
+		s.Standing = Working
+	}
+}
+
 func (s *Story) checkOpened(c Card) {
 	s.Standing = Working
 	s.Count = max(s.Count+1, c.N)
 }
 
 func (s *Story) outcome(c Card) {
-	s.Decision, s.Note = c.Decision, c.Note
+	s.Decision, s.Note, s.Wait = c.Decision, c.Note, Wait{}
 	switch {
 	case c.Decision == watchdog.WaitUser:
 		s.Standing = Asks
@@ -85,7 +96,7 @@ func (s *Story) outcome(c Card) {
 	}
 }
 
-func (s *Story) event(_ *node, ev any) {
+func (s *Story) event(n *node, ev any) {
 	switch ev := ev.(type) {
 	case startEvent:
 		s.Watched, s.Paused, s.Settings, s.Why = true, false, ev.settings, ""
@@ -93,9 +104,15 @@ func (s *Story) event(_ *node, ev any) {
 		s.Settings = ev.settings
 	case pauseEvent:
 		s.Paused = ev.on
+	case modelEvent:
+		if s.Wait.For == ForQuota { // another model, another quota
+			s.Wait = Wait{}
+		}
 	case stopEvent:
 		s.Watched, s.Why = false, ev.reason
 	case workEvent:
 		s.Standing = Working
+		s.Wait = Wait{}
+		s.Wait.asked(n.time)
 	}
 }
