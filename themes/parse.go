@@ -38,7 +38,10 @@ func (e *FileError) Error() string {
 	return b.String()
 }
 
-const allowedColours = `"#rrggbb", a number from 0 to 255, "default", or one of black, red, green, yellow, blue, magenta, cyan, white, each also with "bright-" before it`
+const allowedColours = `"#rrggbb", a number from 0 to 255, "default", "faint" for a text, or one of black, red, green, yellow, blue, magenta, cyan, white, each also with "bright-" before it`
+
+// grounds are the keys of what is below others, or taken for it.
+var grounds = []string{"background", "text", "selected_back"}
 
 var ansiNames = []string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 
@@ -82,7 +85,7 @@ func Parse(file string, data []byte) (Theme, error) {
 			return wrong("colors."+key, "unknown colour", strings.Join(fieldKeys(), ", "))
 		}
 		c, ok := parseColour(colors[key])
-		if !ok {
+		if !ok || c == Faint && slices.Contains(grounds, key) {
 			return wrong("colors."+key, fmt.Sprintf("%#v is no colour", colors[key]), allowedColours)
 		}
 		*fields[i].of(&t) = c
@@ -114,6 +117,9 @@ func parseColour(v any) (Colour, bool) {
 	case string:
 		if v == "default" {
 			return "", true
+		}
+		if v == string(Faint) {
+			return Faint, true
 		}
 		if hexColour.MatchString(v) {
 			return Colour(v), true

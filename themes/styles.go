@@ -54,11 +54,13 @@ type Styles struct {
 // it has.
 func (t Theme) Styles(r *lipgloss.Renderer) Styles {
 	fg := func(c Colour) lipgloss.Style {
-		s := r.NewStyle()
-		if c != "" {
-			s = s.Foreground(lipgloss.Color(c))
+		switch c {
+		case "":
+			return r.NewStyle()
+		case Faint:
+			return r.NewStyle().Faint(true)
 		}
-		return s
+		return r.NewStyle().Foreground(lipgloss.Color(c))
 	}
 	selected := fg(t.SelectedText).Bold(true)
 	if t.SelectedBack != "" {

@@ -23,6 +23,10 @@ const Default = "terminal"
 // or empty for the terminal's own.
 type Colour string
 
+// Faint is the terminal's own colour of text, fainter: for what matters less, on
+// a background that is not known.
+const Faint Colour = "faint"
+
 // Theme is a set of colours, named by what they mean.
 type Theme struct {
 	Name string

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,36 @@ func TestThemeFrames(t *testing.T) {
 			for _, state := range states {
 				m := screenIn(t, Options{Theme: theme.Name}, termenv.TrueColor, state, 80, 24)
 				fmt.Fprintf(&all, "===== %s =====\n%s\n", state, m.View())
+			}
+			golden.RequireEqual(t, []byte(strings.ReplaceAll(all.String(), "\x1b", `\x1b`)))
+		})
+	}
+}
+
+// The frames of terminals with 16 colours, 256, and none, by their sequences:
+// none has a colour that the terminal lacks, and what has none has no sequence.
+func TestFramesOfFewColours(t *testing.T) {
+	more := regexp.MustCompile(`[34]8;[25];`)
+	for _, c := range []struct {
+		name    string
+		profile termenv.Profile
+		theme   string
+		lacks   *regexp.Regexp
+	}{
+		{"16-terminal", termenv.ANSI, "terminal", more},
+		{"16-dark", termenv.ANSI, "dark", more},
+		{"256-dark", termenv.ANSI256, "dark", regexp.MustCompile(`[34]8;2;`)},
+		{"none-dark", termenv.Ascii, "dark", regexp.MustCompile(`\x1b`)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var all strings.Builder
+			for _, state := range states {
+				m := screenIn(t, Options{Theme: c.theme}, c.profile, state, 80, 24)
+				frame := m.View()
+				if found := c.lacks.FindString(frame); found != "" {
+					t.Errorf("%s: the frame has %q", state, found)
+				}
+				fmt.Fprintf(&all, "===== %s =====\n%s\n", state, frame)
 			}
 			golden.RequireEqual(t, []byte(strings.ReplaceAll(all.String(), "\x1b", `\x1b`)))
 		})
