@@ -35,7 +35,8 @@ func (m *Model) title(b *binding) string {
 }
 
 // bottomKeys is the bottom line: the keys that do something now, as far as
-// there is room. Help and quit have theirs first, or it is them alone.
+// there is room. Help and quit have theirs first, or it is them alone; where
+// there is little, help, which says all the others.
 func (m *Model) bottomKeys(e *env, w int, lastOnly bool) string {
 	var first, last strings.Builder
 	room := w
@@ -48,11 +49,9 @@ func (m *Model) bottomKeys(e *env, w int, lastOnly bool) string {
 		room -= n
 		to.WriteString(" " + e.styles.Key.Render(label) + " " + e.styles.Muted.Render(name) + " ")
 	}
-	if w >= roomForLast {
-		for i := range m.keys {
-			if m.keys[i].last {
-				take(&last, &m.keys[i])
-			}
+	for i := range m.keys {
+		if k := &m.keys[i]; k.last && (w >= roomForLast || k.id == "help") {
+			take(&last, k)
 		}
 	}
 	if lastOnly {
@@ -66,7 +65,7 @@ func (m *Model) bottomKeys(e *env, w int, lastOnly bool) string {
 	return first.String() + last.String()
 }
 
-// roomForLast is the width from which help and quit are always shown.
+// roomForLast is the width from which quit is always shown, beside help.
 const roomForLast = 36
 
 // helpLines is the help: every key, and of those that do nothing now, why.

@@ -213,7 +213,7 @@ func (r *reader) place(p portion, drafts []pi.Draft) ([]pi.Entry, []pi.Damage) {
 	}
 	entries := make([]pi.Entry, 0, len(drafts))
 	for _, d := range drafts {
-		entries = append(entries, r.parser.Place(d)...)
+		entries = r.parser.Place(entries, d)
 	}
 	list := r.parser.Damage().List
 	damage := list[r.damage:]

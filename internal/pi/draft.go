@@ -38,12 +38,13 @@ func (p *Parser) Draft(line []byte, offset int64) Draft {
 	return d
 }
 
-// Place gives a draft its place in the file: behind all that were placed
-// before. Drafts are placed one by one, in file order. The entries do not keep
-// the line; the header is one of them, of Type "session".
-func (p *Parser) Place(d Draft) []Entry { return p.put(d, true) }
+// Place gives a draft its place in the file, behind all that were placed
+// before, and appends its entries to all. Drafts are placed one by one, in file
+// order. The entries do not keep the line; the header is one of them, of Type
+// "session".
+func (p *Parser) Place(all []Entry, d Draft) []Entry { return p.put(all, d, true) }
 
-func (p *Parser) put(d Draft, complete bool) []Entry {
+func (p *Parser) put(all []Entry, d Draft, complete bool) []Entry {
 	p.line++
 	if d.nuls > 0 {
 		p.wrong(DamageNUL, d.offset, strconv.Itoa(d.nuls)+" NUL bytes")
@@ -53,11 +54,11 @@ func (p *Parser) put(d Draft, complete bool) []Entry {
 	}
 	switch {
 	case d.record != nil:
-		return []Entry{p.place(d.record)}
+		return append(all, p.place(d.record))
 	case skipSpace(d.line, 0) == len(d.line):
-		return nil
+		return all
 	}
-	return p.salvage(d.line, d.offset, complete)
+	return append(all, p.salvage(d.line, d.offset, complete)...)
 }
 
 // readObject reads an object that scan has accepted, as fully as the parser

@@ -56,7 +56,7 @@ func (p *Parser) Damage() DamageReport {
 // Add reads one complete line, without its newline. offset is the place of its
 // first byte in the file. The entries do not keep the line; the header is one
 // of the entries, of Type "session".
-func (p *Parser) Add(line []byte, offset int64) []Entry { return p.Place(p.Draft(line, offset)) }
+func (p *Parser) Add(line []byte, offset int64) []Entry { return p.Place(nil, p.Draft(line, offset)) }
 
 // Finish reads what follows the last newline of a file that is not being
 // written any more. A complete record counts, as it does for Pi; anything else
@@ -65,7 +65,7 @@ func (p *Parser) Finish(rest []byte, offset int64) []Entry {
 	if len(rest) == 0 {
 		return nil
 	}
-	return p.put(p.Draft(rest, offset), false)
+	return p.put(nil, p.Draft(rest, offset), false)
 }
 
 // place gives a record its id and parent, and checks it.

@@ -42,7 +42,26 @@ func Clean(s string) string {
 }
 
 // OneLine is Clean with every run of white space made one space.
-func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+func OneLine(s string) string {
+	if isOneLine(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(Clean(s)), " ")
+}
+
+// isOneLine says of ASCII that it is one clean line: most of what is asked for
+// is.
+func isOneLine(s string) bool {
+	last := byte(' ')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return s == "" || last != ' '
+}
 
 func isClean(s string) bool {
 	plain := 0 // most text is ASCII, and all of it is looked at

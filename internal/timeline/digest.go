@@ -107,7 +107,12 @@ func newRow(e *pi.Entry, part int, k Kind, title, body string, keep limits) Row 
 		}
 	}
 	// A part of a string keeps the whole of it in memory.
-	r.Title, r.Body = strings.Clone(r.Title), strings.Clone(r.Body)
+	r.Body = strings.Clone(r.Body)
+	if strings.HasPrefix(r.Body, r.Title) {
+		r.Title = r.Body[:len(r.Title)]
+	} else {
+		r.Title = strings.Clone(r.Title)
+	}
 	return r
 }
 
@@ -153,7 +158,7 @@ func digestAssistant(e *pi.Entry, m *pi.Message, row func(Kind, string, string))
 		row(ToolCall, c.ToolName, "")
 		arg := mainArgument(c.Arguments)
 		ev.calls = append(ev.calls, Tool{
-			Name: OneLine(short(c.ToolName, maxTitle)), Arg: OneLine(short(arg, maxTitle)),
+			Name: OneLine(strings.Clone(short(c.ToolName, maxTitle))), Arg: OneLine(strings.Clone(short(arg, maxTitle))),
 			call: c.ToolCallID, from: e.Time, decide: decideOf(c.ToolName, c.Arguments),
 		})
 	}

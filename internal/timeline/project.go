@@ -176,10 +176,11 @@ func (p *projection) agent(n *node, ev agentEvent) {
 func (p *projection) bindCalls(n *node, rows []*Row, ev agentEvent) {
 	p.running = p.running[:0]
 	for i := range ev.calls {
-		tool := ev.calls[i]
+		tool := &ev.calls[i]
+		tool.Done, tool.Error, tool.Took = false, false, 0 // as in a replay before
 		row := rows[ev.firstCall+i]
-		row.Tool = &tool
-		p.running = append(p.running, &tool)
+		row.Tool = tool
+		p.running = append(p.running, tool)
 		if tool.call != "" {
 			p.tools[tool.call] = row
 		}
