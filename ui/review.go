@@ -214,14 +214,4 @@ func (p *reviewPane) around(e *env, w, direction int) []string {
 }
 
 // inContext says whether the agent sees a row.
-func inContext(r *timeline.Row) bool {
-	if r.Hidden {
-		return false
-	}
-	switch r.Kind {
-	case timeline.User, timeline.Agent, timeline.Thinking, timeline.ToolCall, timeline.Shell, timeline.Work,
-		timeline.Compaction, timeline.Branch, timeline.Message:
-		return true
-	}
-	return false
-}
+func inContext(r *timeline.Row) bool { return !r.Hidden && r.Kind.Seen() }

@@ -73,16 +73,16 @@ func (e *env) kindStyle(r *timeline.Row) lipgloss.Style {
 	if r.Hidden {
 		return st.Muted
 	}
-	switch r.Kind {
-	case timeline.User, timeline.Shell:
+	switch r.Kind.Tone() {
+	case timeline.Human:
 		return st.User
-	case timeline.CheckCard:
+	case timeline.Judged:
 		return st.Check
-	case timeline.Watch, timeline.Work:
+	case timeline.Steered:
 		return st.Accent
-	case timeline.Failed, timeline.Damage:
+	case timeline.Fails:
 		return st.Error
-	case timeline.Silent, timeline.Cut, timeline.Aborted:
+	case timeline.Warns:
 		return st.Warning
 	}
 	return st.Muted
@@ -94,25 +94,25 @@ func (e *env) textStyle(r *timeline.Row) lipgloss.Style {
 	if r.Hidden {
 		return st.Muted
 	}
-	switch r.Kind {
-	case timeline.User:
+	switch r.Kind.Tone() {
+	case timeline.Human:
 		return st.Strong
-	case timeline.Agent:
+	case timeline.Spoken:
 		return st.Agent
-	case timeline.Thinking:
+	case timeline.Thought:
 		return st.Thinking
-	case timeline.Failed, timeline.Damage:
+	case timeline.Fails:
 		return st.Error
-	case timeline.Silent, timeline.Cut, timeline.Aborted:
+	case timeline.Warns:
 		return st.Warning
-	case timeline.Setting, timeline.Edit, timeline.Message, timeline.Unknown, timeline.Compaction, timeline.Branch:
+	case timeline.Quiet:
 		return st.Muted
 	}
 	return st.Text
 }
 
-// prose are the kinds whose text is shown in several lines also when closed.
-func prose(k timeline.Kind) bool { return k == timeline.User || k == timeline.Agent }
+// prose are the rows whose text is shown in several lines also when closed.
+func prose(k timeline.Kind) bool { return k == timeline.User || k.Tone() == timeline.Spoken }
 
 // textLines draws a row that is not a card.
 func textLines(e *env, r *timeline.Row, w int, open bool) []string {
@@ -126,7 +126,7 @@ func textLines(e *env, r *timeline.Row, w int, open bool) []string {
 	}
 	text, limit := r.Title, 1
 	if prose(r.Kind) {
-		if limit = closedLines; r.Kind == timeline.Agent {
+		if limit = closedLines; r.Kind.Tone() == timeline.Spoken {
 			limit = agentLines
 		}
 		if r.Body != "" {

@@ -116,7 +116,7 @@ func newRow(e *pi.Entry, part int, k Kind, title, body string, keep limits) Row 
 	return r
 }
 
-func digestMessage(e *pi.Entry, m *pi.Message, row func(Kind, string, string)) any {
+func digestMessage(e *pi.Entry, m *pi.Message, row adder) any {
 	switch m.Role {
 	case pi.RoleSystem:
 		return nil // the prompt: not part of the story
@@ -142,7 +142,7 @@ func digestMessage(e *pi.Entry, m *pi.Message, row func(Kind, string, string)) a
 	return nil
 }
 
-func digestAssistant(e *pi.Entry, m *pi.Message, row func(Kind, string, string)) any {
+func digestAssistant(e *pi.Entry, m *pi.Message, row adder) any {
 	ev := agentEvent{}
 	if m.Usage != nil {
 		ev.tokens = int(m.Usage.Output)
@@ -258,7 +258,7 @@ func messageText(m *pi.Message) string {
 }
 
 // digestCustomMessage tells the messages of a watchdog from all others.
-func digestCustomMessage(kind, text string, details json.RawMessage, row func(Kind, string, string)) any {
+func digestCustomMessage(kind, text string, details json.RawMessage, row adder) any {
 	switch kind {
 	case watchdog.MessageCheck:
 		row(Ask, "", text)

@@ -52,7 +52,7 @@ func readExt(data json.RawMessage) extData {
 func (d extData) number() int { return int(max(d.N, d.Nudge, d.Nudges, d.Count)) }
 
 // digestExtensionMessage reads a message of the extension; nil for all others.
-func digestExtensionMessage(kind, text string, details json.RawMessage, row func(Kind, string, string)) any {
+func digestExtensionMessage(kind, text string, details json.RawMessage, row adder) any {
 	d := readExt(details)
 	switch kind {
 	case extNudge:

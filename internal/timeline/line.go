@@ -8,20 +8,6 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// labels are the words of the kinds, as rows begin with them.
-var labels = map[Kind]string{
-	User: "user", Agent: "agent", Thinking: "think", ToolCall: "tool", Shell: "shell",
-	CheckCard: "check", Watch: "watch", Work: "work", Silent: "silent", Cut: "cut",
-	Aborted: "abort", Failed: "error", Compaction: "compact", Branch: "branch",
-	Setting: "set", Message: "ext", Ask: "ask", Edit: "edit", Damage: "damage", Unknown: "other",
-}
-
-// LabelWidth is the width of the widest label, in cells.
-const LabelWidth = 7
-
-// Label is the word a row begins with.
-func (k Kind) Label() string { return labels[k] }
-
 // Line is a row as one plain line, for a place without a screen. The name is
 // that of the session; it may be empty.
 func Line(r *Row, name string) string {

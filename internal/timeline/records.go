@@ -31,38 +31,57 @@ func decideOf(tool string, args json.RawMessage) *decide {
 	return d
 }
 
+// adder adds a row to those of an entry. An empty title is the first line of
+// the body. Both are foreign text: it cleans them.
+type adder func(kind Kind, title, body string)
+
+// records is what the records of piwatch become: by their custom type the rows,
+// and the event for project.go, nil when there is none. ok is false for data
+// that cannot be read, which is shown as it is.
+var records = map[string]func(data json.RawMessage, row adder) (event any, ok bool){
+	watchdog.RecordTool: func(json.RawMessage, adder) (any, bool) {
+		return nil, true // the same on every start: not part of the story
+	},
+	watchdog.RecordCheck:   of(func(v watchdog.Check, _ adder) any { return checkEvent{v} }),
+	watchdog.RecordOutcome: of(func(v watchdog.Outcome, _ adder) any { return outcomeEvent{v} }),
+	watchdog.RecordStart: of(func(v watchdog.Start, row adder) any {
+		row(Watch, "started"+by(v.By)+": "+v.Settings.String(), "")
+		return startEvent{v.Settings}
+	}),
+	watchdog.RecordSet: of(func(v watchdog.Set, row adder) any {
+		row(Watch, "set"+by(v.By)+": "+v.Settings.String(), "")
+		return setEvent{v.Settings}
+	}),
+	watchdog.RecordPause: of(func(v watchdog.Pause, row adder) any {
+		row(Watch, pauseTitle(v), "")
+		return pauseEvent{v.On}
+	}),
+	watchdog.RecordStop: of(func(v watchdog.Stop, row adder) any {
+		row(Watch, stopTitle(v), "")
+		return stopEvent{string(v.Reason)}
+	}),
+	watchdog.RecordHook: of(func(v watchdog.Hook, row adder) any {
+		row(Watch, "on-stop command for "+v.Event+": "+v.Result, "")
+		return nil
+	}),
+}
+
+// of reads the data of a record before it is digested.
+func of[T any](digest func(v T, row adder) any) func(json.RawMessage, adder) (any, bool) {
+	return func(data json.RawMessage, row adder) (any, bool) {
+		var v T
+		if json.Unmarshal(data, &v) != nil {
+			return nil, false
+		}
+		return digest(v, row), true
+	}
+}
+
 // digestCustom tells the records of piwatch from the entries of others.
-func digestCustom(c *pi.Custom, row func(Kind, string, string)) any {
-	switch c.CustomType {
-	case watchdog.RecordTool:
-		return nil // the same on every start: not part of the story
-	case watchdog.RecordCheck:
-		if v, ok := read[watchdog.Check](c.Data); ok {
-			return checkEvent{v}
-		}
-	case watchdog.RecordOutcome:
-		if v, ok := read[watchdog.Outcome](c.Data); ok {
-			return outcomeEvent{v}
-		}
-	case watchdog.RecordStart:
-		if v, ok := read[watchdog.Start](c.Data); ok {
-			row(Watch, "started"+by(v.By)+": "+v.Settings.String(), "")
-			return startEvent{v.Settings}
-		}
-	case watchdog.RecordSet:
-		if v, ok := read[watchdog.Set](c.Data); ok {
-			row(Watch, "set"+by(v.By)+": "+v.Settings.String(), "")
-			return setEvent{v.Settings}
-		}
-	case watchdog.RecordPause:
-		if v, ok := read[watchdog.Pause](c.Data); ok {
-			row(Watch, pauseTitle(v), "")
-			return pauseEvent{v.On}
-		}
-	case watchdog.RecordStop:
-		if v, ok := read[watchdog.Stop](c.Data); ok {
-			row(Watch, stopTitle(v), "")
-			return stopEvent{string(v.Reason)}
+func digestCustom(c *pi.Custom, row adder) any {
+	if digest := records[c.CustomType]; digest != nil {
+		if ev, ok := digest(c.Data, row); ok {
+			return ev
 		}
 	}
 	if ev := digestExtensionEntry(c.CustomType, c.Data); ev != nil {
@@ -74,10 +93,6 @@ func digestCustom(c *pi.Custom, row func(Kind, string, string)) any {
 	}
 	row(kind, strings.TrimSpace(strings.TrimPrefix(c.CustomType, recordPrefix)+" "+short(string(c.Data), maxTitle)), "")
 	return nil
-}
-
-func read[T any](data json.RawMessage) (v T, ok bool) {
-	return v, json.Unmarshal(data, &v) == nil
 }
 
 func by(who string) string {

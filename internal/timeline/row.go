@@ -10,33 +10,6 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// Kind says what a row shows.
-type Kind string
-
-// The kinds of rows.
-const (
-	User       Kind = "user"       // a message of the user
-	Agent      Kind = "agent"      // text of the agent
-	Thinking   Kind = "thinking"   // thinking of the agent
-	ToolCall   Kind = "tool"       // a tool call with its result
-	Shell      Kind = "shell"      // a command the user ran with "!"
-	CheckCard  Kind = "check"      // a check of the watchdog, or a stop by the agent itself
-	Watch      Kind = "watchdog"   // the watchdog was started, set, paused, stopped
-	Work       Kind = "work"       // the message that sends the agent back to work
-	Silent     Kind = "silent"     // the agent stopped and said nothing
-	Cut        Kind = "cut"        // the answer was cut by the token limit
-	Aborted    Kind = "aborted"    // the user stopped a run
-	Failed     Kind = "error"      // the provider failed
-	Compaction Kind = "compaction" // the context was compacted
-	Branch     Kind = "branch"     // summary of a branch that was left
-	Setting    Kind = "setting"    // model, thinking level, name, label, use of tokens
-	Message    Kind = "message"    // a message of another extension
-	Ask        Kind = "ask"        // the message that opens a check
-	Edit       Kind = "edit"       // a context edit that is not piwatch's
-	Damage     Kind = "damage"     // a part of the file that cannot be read
-	Unknown    Kind = "unknown"    // an entry of a type that is not known, verbatim
-)
-
 // Row is one row of the timeline. A row that changed has a higher Version.
 type Row struct {
 	Key   string // stable over rebuilds: the entry's id and the part of it

@@ -89,7 +89,7 @@ func TestRowsOfTheWatchdog(t *testing.T) {
 	s.custom("piwatch.stop", block{"by": "pi", "reason": "max"})
 	s.custom("piwatch.stop", block{"by": "pi", "reason": "breaker"})
 	s.custom("piwatch.stop", block{"by": "tui", "reason": "stopped"})
-	s.custom("piwatch.hook", block{"exit": 1})
+	s.custom("piwatch.later", block{"exit": 1})
 	s.custom("piwatch.start", "no object")
 	b := build(s.entries())
 	wantRows(t, b.Rows(), `
@@ -100,7 +100,7 @@ func TestRowsOfTheWatchdog(t *testing.T) {
 		watch: stopped: the cap of checks is reached
 		watch: stopped: the breaker tripped after silent stops in a row
 		watch: stopped by tui
-		watch: hook {"exit":1}
+		watch: later {"exit":1}
 		watch: start "no object"
 	`)
 	if st := b.Story(); st.Watched || st.Why != "stopped" || st.Settings.Max != 9 {
