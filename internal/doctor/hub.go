@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"piwatch/internal/config"
@@ -156,7 +157,7 @@ func writable(what, dir string) Finding {
 				return fail(fmt.Sprintf("%s: nothing can be written in %s", what, at), "see who owns it: ls -ld "+at)
 			}
 			return ok(what + ": " + dir)
-		case !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at):
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) || at == filepath.Dir(at):
 			return fail(fmt.Sprintf("%s: %v", what, err), "see who owns it: ls -ld "+at)
 		}
 		at = filepath.Dir(at) // it is made when it is needed

@@ -179,6 +179,61 @@ func TestRunTooLong(t *testing.T) {
 	})
 }
 
+// TestRunGoesOn: a run that goes on with a session does not take the end of the one
+// before for its own.
+func TestRunGoesOn(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		h.Provider.Enqueue(Text("One."), decision(watchdog.Done, "one"), Text("Two."), decision(watchdog.WaitUser, "two"))
+		if got := h.runTask("first").Wait(); got.ExitCode != 0 || got.Text() != "One." {
+			t.Errorf("the first: status %d, %q, %s", got.ExitCode, got.Stdout, got.Stderr)
+		}
+		got := h.runTask("second", "--", "--continue").Wait()
+		if got.ExitCode != 10 || got.Text() != "Two." || !strings.Contains(got.Stderr, "the agent needs you: two") {
+			t.Errorf("the second: status %d, %q, %s", got.ExitCode, got.Stdout, got.Stderr)
+		}
+		if strings.Contains(got.Stderr, "user     first") || len(h.SessionFiles()) != 1 {
+			t.Errorf("%d sessions, the progress of the second is\n%s", len(h.SessionFiles()), got.Stderr)
+		}
+	})
+}
+
+// TestRunAsSubAgent: an agent may run one of its own by its shell: the result is
+// what its tool gets.
+func TestRunAsSubAgent(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{Pis: 2})
+		startHub(t, h)
+		command := Piwatch(t) + " run --quiet --pi " + pi.Program() + " 'child task'"
+		parent := []Reply{Call("bash", map[string]any{"command": command}), Text("My child is done."), decision(watchdog.Done, "all")}
+		child := []Reply{Text("The child says this."), decision(watchdog.Done, "child")}
+		h.Provider.Handle(func(r *Request) Reply {
+			replies := &parent
+			if r.Contains("child task") && !r.Contains("parent task") {
+				replies = &child
+			}
+			if len(*replies) == 0 {
+				return Status(400, "{}")
+			}
+			next := (*replies)[0]
+			*replies = (*replies)[1:]
+			return next
+		})
+		rpc := watched(t, h, Launch{})
+		rpc.Prompt("/watchdog timeout=0")
+		rpc.askedTurn("parent task", isOutcome(watchdog.Done))
+		file := rpc.SessionFile()
+		result := h.WaitEntry(file, "with the result of the child", IsRole("toolResult"))
+		rpc.Close()
+		if !strings.Contains(result.Text(), "The child says this.") {
+			t.Errorf("the tool got %q", result.Text())
+		}
+		if len(parent)+len(child) > 0 || len(h.SessionFiles()) != 2 {
+			t.Errorf("%d and %d answers are left, %d sessions", len(parent), len(child), len(h.SessionFiles()))
+		}
+	})
+}
+
 // TestWait: piwatch wait ends with the session it waits for.
 func TestWait(t *testing.T) {
 	EachPi(t, func(t *testing.T, pi *Pi) {
