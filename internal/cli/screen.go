@@ -53,7 +53,7 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 	if err := errors.Join(errThemes, errFile); err != nil {
 		return ui.Options{}, err
 	}
-	set, err := config.ReadScreen(file, a.env)
+	set, errScreen := config.ReadScreen(file, a.env)
 	o := ui.Options{
 		Theme: set.Theme, ThemeDir: themes, PiThemeDir: filepath.Join(pi.AgentDir(a.env, a.env("HOME")), "themes"),
 		ASCII: set.ASCII || f.ascii, Mouse: set.Mouse || f.mouse, Still: set.Still || f.still,
@@ -63,6 +63,10 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 		o.Theme = f.theme
 	}
 	o.Keys = rebindings(set)
+	err := config.Check(file, a.env) // of all tables: who looks at the screen sees it
+	if err == nil {
+		err = errScreen
+	}
 	if err != nil {
 		o.Problems = strings.Split(err.Error(), "\n")
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -18,9 +19,15 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// comeBack is how long a session may be away after the hub was, before it
-// counts as gone: a bridge tries every 5 s.
-const comeBack = 15 * time.Second
+const (
+	// comeBack is how long a session may be away while its Pi runs, before it counts
+	// as gone: the hub may be another one, to which a bridge comes within 5 s, or Pi
+	// reloads.
+	comeBack = 15 * time.Second
+	// lookAgain is the pause between two looks whether the Pi of a session that is
+	// away still runs.
+	lookAgain = 250 * time.Millisecond
+)
 
 // waitFlags say how long piwatch wait waits.
 type waitFlags struct {
@@ -68,9 +75,10 @@ the first, with --all, the default, the highest of all.
 // waited is a session that is waited for.
 type waited struct {
 	target
-	ending ending.Ending // as its file says
-	read   bool          // the file was read, as far as it goes
-	view   *watchdog.View
+	ending ending.Ending  // as its file says
+	read   bool           // the file was read, as far as it goes
+	view   *watchdog.View // nil while it is away
+	away   time.Time      // since when
 	gone   bool
 	ended  bool
 }
@@ -108,12 +116,14 @@ func (a *app) wait(ctx context.Context, names []string, flags waitFlags) error {
 	defer stop()
 	a.followEnds(ctx, &work, sessions, news)
 
-	var timeout, away <-chan time.Time
+	var timeout <-chan time.Time
 	if flags.timeout > 0 {
 		timer := time.NewTimer(flags.timeout)
 		defer timer.Stop()
 		timeout = timer.C
 	}
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
 	code := &endError{kind: ending.Done, quiet: true}
 	for {
 		left := 0
@@ -149,13 +159,12 @@ func (a *app) wait(ctx context.Context, names []string, flags waitFlags) error {
 		case ev := <-news:
 			if ev.ending != nil {
 				sessions[ev.at].ending, sessions[ev.at].read = *ev.ending, true
-			} else if again := hear(sessions, *ev.hub); again {
-				away = time.After(comeBack)
+			} else {
+				hear(sessions, *ev.hub, time.Now())
 			}
-		case <-away:
-			away = nil
+		case now := <-look.C:
 			for _, w := range sessions {
-				w.gone = w.gone || w.Live != nil && w.view == nil
+				w.gone = w.Live != nil && w.view == nil && (!runs(w.Live.Pid) || now.Sub(w.away) > comeBack)
 			}
 		case <-timeout:
 			for _, w := range sessions {
@@ -233,24 +242,24 @@ func (a *app) followEnds(ctx context.Context, work *sync.WaitGroup, sessions []*
 	}
 }
 
-// hear takes in what the hub says. again: the sessions are missed, and may come
-// back.
-func hear(sessions []*waited, ev hubEvent) (again bool) {
-	if ev.down != nil {
-		for _, w := range sessions {
-			w.view = nil
-		}
-		return true
-	}
+// hear takes in what the hub says.
+func hear(sessions []*waited, ev hubEvent, now time.Time) {
 	for _, w := range sessions {
 		switch {
+		case ev.down != nil, ev.push.Gone == w.ID && w.ID != "":
+			if w.view != nil {
+				w.view, w.away = nil, now
+			}
 		case ev.push.Session != nil && ev.push.Session.ID == w.ID:
-			w.view, w.gone = &ev.push.Session.Watch, false
-		case ev.push.Gone == w.ID && w.ID != "":
-			w.gone = true
+			w.view, w.Live = &ev.push.Session.Watch, ev.push.Session
 		}
 	}
-	return false
+}
+
+// runs says whether there is a process.
+func runs(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // judge says whether a session has come to its end. The error is that there is

@@ -40,7 +40,7 @@ var reference = []Setting{
 	{"watchdog", "on_stop", "", "a shell command", "run when the watchdog stops: done, wait_user, max, breaker", "", "", "PI_WATCHDOG_ON_STOP", ""},
 	{"watchdog", "rollback", "false", "true, false", "an exchange that has ended is also taken off Pi's branch", "", "", "PI_WATCHDOG_ROLLBACK", ""},
 
-	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log", "PIWATCH_LOG_LEVEL", "", "", ""},
+	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log, from its next start on", "PIWATCH_LOG_LEVEL", "", "", ""},
 	{"log", "megabytes", "4", "1 to 1000", "size at which the hub begins a new log; three old ones are kept", "PIWATCH_LOG_MEGABYTES", "", "", ""},
 }
 

@@ -234,6 +234,25 @@ func TestRunAsSubAgent(t *testing.T) {
 	})
 }
 
+// TestWaitForAKilledPi: a session whose Pi is gone has ended.
+func TestWaitForAKilledPi(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		startHub(t, h)
+		gate := h.Provider.NewGate("the answer")
+		h.Provider.Enqueue(Text("It is ").Gate(gate).Text("done."))
+		rpc := watched(t, h, Launch{})
+		rpc.Prompt("/watchdog timeout=0")
+		rpc.Prompt("do it")
+		gate.WaitReached()
+		run := h.StartPiwatch("wait", rpc.SessionID())
+		rpc.Kill()
+		if got := run.Wait(); got.ExitCode != 12 || !strings.Contains(got.Stdout, "  gone") {
+			t.Errorf("status %d: %s %s", got.ExitCode, got.Stdout, got.Stderr)
+		}
+	})
+}
+
 // TestWait: piwatch wait ends with the session it waits for.
 func TestWait(t *testing.T) {
 	EachPi(t, func(t *testing.T, pi *Pi) {
