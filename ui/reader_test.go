@@ -30,14 +30,19 @@ func TestWorkersKeepTheOrderOfTheFile(t *testing.T) {
 	write := func(text string, n int) []string {
 		var data bytes.Buffer
 		data.WriteString(`{"type":"session","version":3,"id":"s","cwd":"/w"}` + "\n")
+		parent := ""
 		for i := range n {
+			id := fmt.Sprint(i)
 			switch { // portions of unlike cost
 			case i%500 == 499:
 				data.WriteString("no record\n")
 			case i%7 == 0:
-				fmt.Fprintf(&data, `{"type":"message","id":"%d","parentId":"%d","message":{"role":"user","content":"%s %d %s"}}`+"\n", i, i-1, text, i, strings.Repeat("long ", i%3*300))
+				fmt.Fprintf(&data, `{"type":"message","id":%q,"parentId":%q,"message":{"role":"user","content":"%s %d %s"}}`+"\n", id, parent, text, i, strings.Repeat("long ", i%3*300))
 			default:
-				fmt.Fprintf(&data, `{"type":"model_change","id":"%d","parentId":"%d","provider":"p","modelId":"m%d"}`+"\n", i, i-1, i)
+				fmt.Fprintf(&data, `{"type":"model_change","id":%q,"parentId":%q,"provider":"p","modelId":"m%d"}`+"\n", id, parent, i)
+			}
+			if i%500 != 499 {
+				parent = id
 			}
 		}
 		var parser pi.Parser
@@ -58,19 +63,23 @@ func TestWorkersKeepTheOrderOfTheFile(t *testing.T) {
 	want := write("first", 5000)
 	f := newFeeds(t, Options{Dirs: []pi.Dir{{Path: folder}}}, 80, 24)
 	f.until(func() bool { return f.story.caught })
-	read := func() []string {
-		return rowsOf(slices.DeleteFunc(slices.Clone(f.story.rows), func(r *timeline.Row) bool { return r.Kind == timeline.Damage }))
+	read := func(damage bool) []string {
+		return rowsOf(slices.DeleteFunc(slices.Clone(f.story.rows), func(r *timeline.Row) bool { return damage != (r.Kind == timeline.Damage) }))
 	}
-	if got := read(); !slices.Equal(got, want) {
+	if got := read(false); !slices.Equal(got, want) {
 		t.Errorf("%d rows, want %d", len(got), len(want))
 	}
-	if damage := len(f.story.rows) - len(read()); damage == 0 {
-		t.Error("the damage is not told")
+	damage := read(true)
+	if len(damage) != 10 {
+		t.Fatalf("the damage is told as %q", damage)
+	}
+	for i, line := range damage {
+		if !strings.Contains(line, fmt.Sprintf("line %d of the file", (i+1)*500+1)) {
+			t.Errorf("damage %d is told as %q", i, line)
+		}
 	}
 	want = write("second", 3000)
-	f.until(func() bool {
-		return f.story.caught && len(f.story.rows) > 0 && slices.Equal(read(), want)
-	})
+	f.until(func() bool { return f.story.caught && slices.Equal(read(false), want) })
 }
 
 func TestAnEmptyFileIsRead(t *testing.T) {

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"time"
 
 	"piwatch/internal/pi"
@@ -13,6 +14,7 @@ type Builder struct {
 	byID  map[string]int32 // entry id → node
 	check map[string]int32 // check id → node of its record
 	leaf  int32            // node of the last entry, -1 when none
+	loose []int32          // nodes that are on no branch, and shown on each
 
 	show  projection
 	drawn int  // nodes that show has taken in
@@ -89,18 +91,21 @@ func (b *Builder) Add(e Entry) {
 	if e.header {
 		return
 	}
-	n := e.node
+	n := new(node)
+	*n = e.node
 	n.parent = -1
 	if e.anywhere {
-		n.parent = b.leaf
-	} else if p, ok := b.byID[e.up]; ok && e.up != "" {
+		b.loose = append(b.loose, int32(len(b.nodes)))
+		b.nodes = append(b.nodes, n)
+		return
+	}
+	if p, ok := b.byID[e.up]; ok && e.up != "" {
 		n.parent = p
 	}
 	b.place(n)
 }
 
-func (b *Builder) place(one node) {
-	n := &one
+func (b *Builder) place(n *node) {
 	at := int32(len(b.nodes))
 	if n.parent != b.leaf {
 		b.dirty = true
@@ -148,14 +153,14 @@ func (b *Builder) Cards() []*Row {
 	return b.show.cardRows
 }
 
-// path is the active branch, the root first.
+// path is the active branch, the root first, with what is on no branch where it
+// was met.
 func (b *Builder) path() []int32 {
 	var up []int32
 	for at := b.leaf; at >= 0; at = b.nodes[at].parent {
 		up = append(up, at)
 	}
-	for i, j := 0, len(up)-1; i < j; i, j = i+1, j-1 {
-		up[i], up[j] = up[j], up[i]
-	}
+	up = append(up, b.loose...)
+	slices.Sort(up) // a parent is always met before its children
 	return up
 }
