@@ -34,6 +34,9 @@ func (s *session) old(now time.Time) bool { return s.live == nil && now.Sub(s.ch
 // one that Pi asks again for.
 func (s *session) waits(now time.Time) timeline.Wait {
 	w := s.story().Wait
+	if s.live == nil && now.Sub(w.Since) > recent {
+		return timeline.Wait{} // a file that is new here, and says nothing of the present
+	}
 	running := s.runs(now)
 	switch w.For {
 	case timeline.ForModel, timeline.ForTool, timeline.ForRetry:

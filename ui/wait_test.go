@@ -78,6 +78,17 @@ func TestWhatASessionWaitsForIsSeen(t *testing.T) {
 	}
 }
 
+// A file that was copied here is new, and what is in it is not.
+func TestACopyOfAnOldSessionDoesNotWait(t *testing.T) {
+	m := waiting(t, Options{}, timeline.Wait{For: timeline.ForModel}, 20*time.Hour, timeline.Working, nil)
+	info := *m.list.current().file
+	info.ModTime = now
+	send(m, filesChanged{changed: []fileInfo{info}})
+	if text, _ := m.env.banner(m.list.current()); text != "" {
+		t.Errorf("it says %q", text)
+	}
+}
+
 func TestClocksMoveByTheSecondAndOnlyThen(t *testing.T) {
 	busy := &control.Facts{}
 	for _, c := range []struct {

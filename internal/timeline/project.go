@@ -250,15 +250,20 @@ func (p *projection) edit(n *node, ev editEvent) {
 	p.edits[ev.target] = edit{ev.omit, &row}
 }
 
+// editTitle says what became of a row. Pi 1.6.0 takes a failed answer out when it
+// is about to ask again.
 func editTitle(target []*Row, omit bool) string {
-	what := "a row"
+	what := "a row that is not here"
 	if len(target) > 0 {
-		what = "a row of kind " + string(target[0].Kind)
+		what = short(Sentence(target[0]), maxTitle)
 	}
-	if omit {
-		return "context edit: " + what + " was taken out of the context"
+	switch {
+	case !omit:
+		return "replaced in the context: " + what
+	case len(target) > 0 && target[len(target)-1].Kind == Failed:
+		return "Pi asks again, without the failed answer"
 	}
-	return "context edit: " + what + " was replaced in the context"
+	return "taken out of the context: " + what
 }
 
 func (p *projection) work(n *node, ev workEvent) {

@@ -118,9 +118,9 @@ func TestForeignEditsHideTheirTarget(t *testing.T) {
 	wantRows(t, build(s.entries()).Rows(), `
 		user: one
 		error: 502: bad gateway [hidden]
-		edit: context edit: a row of kind error was taken out of the context
+		edit: Pi asks again, without the failed answer
 		agent: two
-		edit: context edit: a row of kind user was replaced in the context
+		edit: replaced in the context: one
 	`)
 }
 
