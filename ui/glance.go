@@ -113,12 +113,20 @@ func (g *glance) more(found pi.Found) error {
 		return err
 	}
 	defer file.Close()
-	mark := make([]byte, len(g.mark))
-	if _, err := file.ReadAt(mark, g.offset-int64(len(mark))); err != nil || !bytes.Equal(mark, g.mark) {
+	// One read for both: what was there before, and what came.
+	from := g.offset - int64(len(g.mark))
+	data := make([]byte, found.Size-from)
+	n, err := file.ReadAt(data, from)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	fresh, same := bytes.CutPrefix(data[:n], g.mark)
+	if !same {
 		return errOther
 	}
 	g.info.ModTime, g.info.Size = found.ModTime, found.Size
-	return g.readFrom(file, g.offset, found.Size)
+	g.take(fresh, g.offset)
+	return nil
 }
 
 // readEnd reads the last lines of a file.
@@ -154,7 +162,9 @@ func (g *glance) take(data []byte, offset int64) {
 		rest = after
 	}
 	g.offset = offset
-	g.mark = bytes.Clone(data[max(end-markBytes, 0):end])
+	if end > 0 {
+		g.mark = bytes.Clone(data[max(end-markBytes, 0):end])
+	}
 	g.info.Story = g.build.Story()
 	if g.first != "" {
 		g.info.Story.First = g.first
