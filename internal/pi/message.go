@@ -43,7 +43,8 @@ type Message struct {
 	Usage                    *Usage
 	// ReasoningContent is thinking that a provider left beside the content.
 	ReasoningContent string
-	// TopCalls are tool calls found beside the content ("tool_calls").
+	// TopCalls are tool calls found beside the content ("tool_calls" and its
+	// like).
 	TopCalls []Block
 
 	// Tool result. Details also belong to custom messages.

@@ -14,6 +14,8 @@ func TestToolCallShapes(t *testing.T) {
 		"function":        `{"role":"assistant","content":[{"type":"function","id":"c1","function":{"name":"read","arguments":"{\"path\":\"x\"}"}}]}`,
 		"tool_calls":      `{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}}]}`,
 		"untyped calls":   `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","function":{"name":"read","arguments":{"path":"x"}}}]}`,
+		"toolCalls":       `{"role":"assistant","content":[],"toolCalls":[{"id":"c1","name":"read","arguments":{"path":"x"}}]}`,
+		"function_call":   `{"role":"assistant","content":null,"function_call":{"id":"c1","name":"read","arguments":"{\"path\":\"x\"}"}}`,
 		"among the texts": `{"role":"assistant","content":["hello",{"type":"text","text":"x"},{"type":"toolCall","id":"c1","name":"read","arguments":{"path":"x"}}]}`,
 	}
 	for name, raw := range tests {
@@ -45,6 +47,8 @@ func TestContentShapes(t *testing.T) {
 		{"thinking only", `{"role":"assistant","content":[{"type":"thinking","thinking":"hm","thinkingSignature":"opaque"}]}`, "", "hm", 1},
 		{"redacted", `{"role":"assistant","content":[{"type":"thinking","thinking":"","redacted":true,"thinkingSignature":"opaque"}]}`, "", "", 1},
 		{"reasoning_content", `{"role":"assistant","content":[],"reasoning_content":"hm"}`, "", "hm", 0},
+		{"reasoning beside the content", `{"role":"assistant","content":"","reasoning":"hm"}`, "", "hm", 1},
+		{"reasoning that is no text", `{"role":"assistant","content":[],"reasoning":{"effort":"low"}}`, "", "", 0},
 		{"empty", `{"role":"assistant","content":[]}`, "", "", 0},
 		{"null", `{"role":"assistant","content":null}`, "", "", 0},
 		{"absent", `{"role":"assistant"}`, "", "", 0},

@@ -57,10 +57,18 @@ func (r *reader) assistant(m *Message, key []byte, v value) {
 		r.text(&m.Provider, key, v)
 	case "model":
 		r.text(&m.Model, key, v)
-	case "reasoning_content":
-		r.text(&m.ReasoningContent, key, v)
-	case "tool_calls":
-		m.TopCalls = r.topCalls(v)
+	case "reasoning_content", "reasoning", "reasoning_text":
+		if v[0] == '"' {
+			m.ReasoningContent = unquote(v)
+		}
+	case "tool_calls", "toolCalls":
+		m.TopCalls = append(m.TopCalls, r.topCalls(v)...)
+	case "function_call": // OpenAI's form before tool_calls
+		if v[0] == '{' {
+			call := Block{Type: "function", Raw: v.raw()}
+			call.readCall(r, v)
+			m.TopCalls = append(m.TopCalls, call)
+		}
 	}
 }
 
