@@ -54,8 +54,9 @@ the record is honoured instead: on, off, paused and set as it was then.
 What a file does not hold is assumed. What the agent would have answered is
 unknown: a check is followed by what really came next. Pi stayed open while the
 agent was idle. Nobody pressed a key, unless an entry shows it: who wrote soon
-after a check may have been typing already, and then it would have waited. The
-guard is not imagined; silent stops and answers that were cut are counted.
+after a check may have been typing already, and then it would have waited. After
+an answer that the token limit cut comes a work message without a check, which
+counts like one. The guard is not imagined; silent stops are counted.
 
 --json prints an object for each file: file, session, cwd, recorded, settings,
 damage (counts by kind), entries, steps, totals. A step has kind, entry, line, at

@@ -252,8 +252,10 @@ type CheckParams struct {
 // WorkParams sends the agent back to work.
 type WorkParams struct {
 	Check string `json:"check"`
-	Text  string `json:"text"`
-	Fence Fence  `json:"fence"`
+	// Record is written before a message that no check came before.
+	Record *watchdog.Check `json:"record,omitempty"`
+	Text   string          `json:"text"`
+	Fence  Fence           `json:"fence"`
 }
 
 // VoidParams makes the open check void.

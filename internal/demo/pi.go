@@ -317,6 +317,7 @@ func (p *Pi) facts() control.Facts {
 		Leaf:       p.fenceLeaf(),
 		Runs:       p.runs,
 		Aborted:    p.aborted,
+		Cut:        p.session.cut(),
 	}
 	if p.check != nil {
 		f.Check = p.check.id

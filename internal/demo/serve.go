@@ -101,6 +101,9 @@ func (p *Pi) sendWork(params control.WorkParams) control.Receipt {
 	if no := p.refusal(params.Fence); no != nil {
 		return *no
 	}
+	if params.Record != nil {
+		p.session.addCustom(watchdog.RecordOnward, *params.Record, p.clock.Now())
+	}
 	p.ownRun = true
 	p.startRun(queued{params.Text, watchdog.MessageWork, params.Check})
 	return control.Receipt{Result: control.Sent}

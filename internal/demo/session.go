@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"piwatch/internal/pi"
+	"piwatch/internal/watchdog"
 )
 
 // session is a session in memory and its file. The file comes to be at the
@@ -111,6 +112,27 @@ func (s *session) last(customType string) *entry {
 		}
 	}
 	return nil
+}
+
+// cut says whether the token limit cut the last answer before any call of a
+// tool. What a check left folded is no answer.
+func (s *session) cut() bool {
+	folded := map[string]bool{}
+	for e := s.byID[s.leaf]; e != nil; e = s.byID[e.parent] {
+		if o, ok := e.data.(watchdog.Outcome); ok && o.Unfolded == watchdog.FoldNone {
+			for _, id := range o.Rows {
+				folded[id] = true
+			}
+		}
+		switch r := e.message; {
+		case r == nil, folded[e.id]:
+		case r.Role == pi.RoleUser:
+			return false
+		case r.Role == pi.RoleAssistant:
+			return r.StopReason == pi.StopLength && len(r.calls()) == 0
+		}
+	}
+	return false
 }
 
 func (s *session) addMessage(r *row, now time.Time) *entry {

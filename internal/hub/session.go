@@ -211,7 +211,7 @@ func (s *session) do(effect watchdog.Effect) bool {
 	case watchdog.AskCheck:
 		b.deliver(control.SendCheck, control.CheckParams{Record: e.Record, Text: e.Text, Fence: fence(e.Settle, e.Leaf)}, e.Record.ID, false)
 	case watchdog.SendWork:
-		b.deliver(control.SendWork, control.WorkParams{Check: e.Check, Text: e.Text, Fence: fence(e.Settle, e.Leaf)}, e.Check, true)
+		b.deliver(control.SendWork, control.WorkParams{Check: e.Check, Record: e.Record, Text: e.Text, Fence: fence(e.Settle, e.Leaf)}, e.Check, true)
 	case watchdog.VoidCheck:
 		b.send(control.Void, control.VoidParams{Check: e.Check, Why: e.Why, Abort: e.Abort})
 	case watchdog.Rollback:

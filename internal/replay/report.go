@@ -90,7 +90,8 @@ var verdicts = map[watchdog.Phase]Verdict{
 	watchdog.Interrupted: Interrupted, watchdog.Lost: CutOff,
 }
 
-// Ask is a check that would have been asked.
+// Ask is a check that would have been asked, or after an answer that the token
+// limit cut a work message without a check.
 type Ask struct {
 	At     time.Time `json:"at,omitzero"`
 	N      int       `json:"n"`      // number since the last message of the user, from 1

@@ -2,11 +2,11 @@ package replay
 
 import (
 	"encoding/json"
-	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -205,40 +205,19 @@ const (
 	Empty    Shape = "empty"    // nothing
 )
 
-// ShapeOf tells the shape of an answer. Thinking in tags inside the text is no
-// visible text.
+// ShapeOf tells the shape of an answer, as the guard sees it.
 func ShapeOf(m *pi.Message) Shape {
-	if m.HasToolCall() {
+	stopped := *m
+	stopped.StopReason = pi.StopStop // what it holds is asked, not how it ended
+	switch a := guard.Classify(&stopped); {
+	case a.Kind == guard.Called:
 		return Call
-	}
-	spoken := m.Text()
-	rest := withoutTags(spoken)
-	// Of a text that was cut when it was read, what is left out may be visible.
-	cut := slices.ContainsFunc(m.Content, func(b pi.Block) bool { return b.IsText() && b.Cut > 0 })
-	redacted := slices.ContainsFunc(m.Content, func(b pi.Block) bool { return b.Redacted })
-	switch {
-	case cut, strings.TrimSpace(rest) != "":
+	case a.Visible:
 		return Text
-	case rest != spoken, redacted, strings.TrimSpace(m.ThinkingText()) != "":
+	case a.Cause == guard.Thought, a.Cause == guard.Tagged:
 		return Thinking
 	}
 	return Empty
-}
-
-// withoutTags takes thinking out of a text that a provider left in it. An
-// opening tag without its end takes the rest.
-func withoutTags(text string) string {
-	for _, tag := range []string{"think", "thought", "reasoning"} {
-		for {
-			before, inner, found := strings.Cut(text, "<"+tag+">")
-			if !found {
-				break
-			}
-			_, after, _ := strings.Cut(inner, "</"+tag+">")
-			text = before + after
-		}
-	}
-	return text
 }
 
 // read decodes the data of a record; a damaged one counts as absent.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
 
@@ -22,6 +23,7 @@ type sim struct {
 	settles, runs   int
 	gone            bool // Pi was ended
 	leaf            string
+	cut             bool // the token limit cut the last answer
 
 	steps    []Step
 	idle     *Idle     // the idle time that is on
@@ -54,7 +56,7 @@ func (s *sim) rejoin() {
 }
 
 func (s *sim) facts(aborted bool) watchdog.Facts {
-	return watchdog.Facts{Idle: true, Settle: s.settles, Runs: s.runs, Leaf: s.leaf, Aborted: aborted}
+	return watchdog.Facts{Idle: true, Settle: s.settles, Runs: s.runs, Leaf: s.leaf, Aborted: aborted, Cut: s.cut}
 }
 
 // at is a moment of the simulation in the time of the file.
@@ -116,14 +118,7 @@ func (s *sim) do(effect watchdog.Effect) {
 	switch e := effect.(type) {
 	case watchdog.AskCheck:
 		s.check = e.Record.ID
-		if s.idle != nil {
-			s.idle.Asks = append(s.idle.Asks, Ask{
-				At: s.at(s.now), N: e.Record.N, Max: e.Record.Max, Reason: e.Record.Reason, Answer: AnswerUnknown, moment: s.now,
-			})
-			if s.idle.CountsFrom.IsZero() { // no grace: it asks at once
-				s.idle.CountsFrom = s.at(s.now)
-			}
-		}
+		s.asks(e.Record)
 		s.step(watchdog.Delivered{Check: s.check, Sent: true})
 		s.step(watchdog.RunStarted{Own: true})
 		if o := s.known; o != nil {
@@ -131,6 +126,9 @@ func (s *sim) do(effect watchdog.Effect) {
 			s.answered(*o, false)
 		}
 	case watchdog.SendWork:
+		if e.Record != nil {
+			s.asks(*e.Record)
+		}
 		s.step(watchdog.Delivered{Check: e.Check, Work: true, Sent: true})
 		s.step(watchdog.RunStarted{Own: true})
 	case watchdog.VoidCheck:
@@ -141,6 +139,17 @@ func (s *sim) do(effect watchdog.Effect) {
 		if s.idle != nil {
 			s.idle.Ended = e.Event
 		}
+	}
+}
+
+// asks notes a check, or a work message without one.
+func (s *sim) asks(r watchdog.Check) {
+	if s.idle == nil {
+		return
+	}
+	s.idle.Asks = append(s.idle.Asks, Ask{At: s.at(s.now), N: r.N, Max: r.Max, Reason: r.Reason, Answer: AnswerUnknown, moment: s.now})
+	if s.idle.CountsFrom.IsZero() { // no grace: it asks at once
+		s.idle.CountsFrom = s.at(s.now)
 	}
 }
 
@@ -187,6 +196,7 @@ func (s *sim) runStarted(own bool) {
 func (s *sim) settle(r *row, idle *Idle) {
 	s.beginIdle(r, idle)
 	s.settles, s.runs = s.settles+1, s.runs+1
+	s.cut = idle.Stop == pi.StopLength && idle.Shape != Call
 	s.step(watchdog.Settled{Facts: s.facts(r.aborted())})
 }
 

@@ -33,7 +33,7 @@ func TestShapes(t *testing.T) {
 		{`{"content":[]}`, Empty},
 		{`{}`, Empty},
 		{`{"content":[{"type":"text","text":" \n\t"}]}`, Empty},
-		{`{"content":[{"type":"thinking","thinking":"","thinkingSignature":"x"}]}`, Empty},
+		{`{"content":[{"type":"thinking","thinking":"","thinkingSignature":"x"}]}`, Thinking},
 		{`{"content":[{"type":"thinking","thinking":"Hm."}]}`, Thinking},
 		{`{"content":[{"type":"thinking","redacted":true}]}`, Thinking},
 		{`{"content":[{"type":"text","text":"<think>Hm.</think> \n"}]}`, Thinking},

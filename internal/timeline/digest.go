@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -171,8 +172,8 @@ func digestAssistant(e *pi.Entry, m *pi.Message, row adder) any {
 	case pi.StopLength:
 		row(Cut, "the answer was cut by the token limit", "")
 	case pi.StopStop:
-		if spoken == "" && !m.HasToolCall() && cutBytes(e) == 0 { // else it may speak in what was cut
-			row(Silent, silentTitle(thinking != ""), "")
+		if a := guard.Classify(m); a.Kind == guard.Silent {
+			row(Silent, silentTitle(a.Cause), "")
 		}
 	}
 	return ev
@@ -188,8 +189,8 @@ func rowsBeforeCalls(texts ...string) int {
 	return n
 }
 
-func silentTitle(thought bool) string {
-	if thought {
+func silentTitle(cause guard.Cause) string {
+	if cause == guard.Thought || cause == guard.Tagged {
 		return "stopped after thinking, without a word"
 	}
 	return "stopped without a word"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"piwatch/internal/pi"
 )
 
 // action is one thing that can happen in a world.
@@ -45,8 +47,9 @@ var actions = []action{
 	// Pi and its agent.
 	{"run", wide, func(w *world) bool { return !w.pi.running && !w.pi.own && !w.pi.compacting }, func(w *world) { w.startRun(false) }},
 	{"run own", core, func(w *world) bool { return w.pi.own && !w.pi.running && !w.pi.compacting }, func(w *world) { w.startRun(true) }},
-	{"settle", core, canSettle, func(w *world) { w.settle(false) }},
-	{"settle aborted", core, func(w *world) bool { return canAbort(w) && !w.pi.ownEnd }, func(w *world) { w.settle(true) }},
+	{"settle", core, canSettle, func(w *world) { w.settle(pi.StopStop) }},
+	{"settle cut", wide, canSettle, func(w *world) { w.settle(pi.StopLength) }},
+	{"settle aborted", core, func(w *world) bool { return canAbort(w) && !w.pi.ownEnd }, func(w *world) { w.settle(pi.StopAborted) }},
 	{"turn ends", core, func(w *world) bool {
 		return canAbort(w) && (w.pi.check != "" || w.pi.ownStop != "" || w.pi.steers != nobody)
 	}, (*world).endTurn},
@@ -150,6 +153,9 @@ func starts(f *fault) map[string]*world {
 	}
 	checking := func(mode Mode) *world { return counting(mode).play("tick").flush().play("run own") }
 	owed := func() *world { return checking(Once).play("decide continue", "turn ends") }
+	cut := func() *world {
+		return newWorld(f, talked).play("run", "settle cut").begin(Settings{4, 2, Once, ""}).flush()
+	}
 	rolling := newWorld(f, talked, func(p *piModel) { p.rollback = true }).play("run", "settle").begin(Settings{4, 2, Keep, ""}).flush()
 	return map[string]*world{
 		"a check runs that is rolled back":  rolling.play("tick").flush().play("run own"),
@@ -167,6 +173,8 @@ func starts(f *fault) map[string]*world {
 		"at work":                           owed().play("settle").flush().play("run own"),
 		"suspended":                         checking(Keep).play("decide done", "turn ends", "settle"),
 		"interrupted":                       counting(Once).play("run", "settle aborted"),
+		"the answer was cut":                cut(),
+		"sent on after a cut answer":        cut().play("tick").flush().play("run own"),
 		"the last check runs":               checking(Once).play("turn ends", "settle", "tick").flush().play("run own"),
 	}
 }

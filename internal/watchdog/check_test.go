@@ -49,7 +49,7 @@ func TestContinue(t *testing.T) {
 }
 
 func TestWorkTextWithoutAMessage(t *testing.T) {
-	if got := workText(Settings{}); got != WorkText {
+	if got := withTask(WorkText, Settings{}); got != WorkText {
 		t.Errorf("work text without an instruction: %q", got)
 	}
 }

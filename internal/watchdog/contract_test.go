@@ -17,6 +17,7 @@ type contract struct {
 	refusals                           int    // since the last settle
 	rolled                             string // the last check that was to be rolled back
 	owed                               string // the check whose work message may be sent
+	onward                             string // the work message without a check that was sent last
 	open                               string // the check that is sent or open
 	accepted                           bool   // an answer of it was accepted
 	void                               bool
@@ -58,6 +59,7 @@ const (
 	ruleStopped   = "after a stop nothing but clean-up"
 	ruleOutcome   = "one outcome for each check"
 	ruleOwed      = "a work message is sent once, for the answer continue and nothing else"
+	ruleCut       = "an answer that was cut, and nothing else, leads to a work message without a check"
 	ruleReply     = "each question gets one reply"
 	ruleWhy       = "the view says why when nothing counts"
 	ruleSpin      = "a tick is never due at once"
@@ -71,7 +73,7 @@ const (
 var rules = []string{
 	ruleOne, ruleOff, rulePaused, ruleSuspend, ruleEsc, ruleBusy, ruleSubmitted, ruleTyping,
 	ruleFirst, ruleHuman, ruleSkip, ruleRefusals, ruleCap, ruleCount, ruleStopped, ruleOutcome,
-	ruleOwed, ruleReply, ruleWhy, ruleSpin, ruleStuck, ruleInStep, ruleRollback, ruleRecord,
+	ruleOwed, ruleCut, ruleReply, ruleWhy, ruleSpin, ruleStuck, ruleInStep, ruleRollback, ruleRecord,
 }
 
 func (c *contract) breach(rule, format string, args ...any) {
@@ -166,7 +168,11 @@ func (c *contract) refused(ev Delivered) {
 		c.count = max(c.count-1, 0)
 		c.refusals++
 	}
-	if ev.Work && ev.Check == c.owed {
+	if ev.Work && ev.Check == c.onward {
+		c.onward = ""
+		c.count = max(c.count-1, 0)
+		c.refusals++
+	} else if ev.Work && ev.Check == c.owed {
 		if c.refusals++; c.refusals >= refusalsPerSettle {
 			c.owed, c.dropped = "", true
 		}
@@ -208,12 +214,14 @@ func (c *contract) effect(w *world, ev Event, effect Effect) {
 	case AskCheck:
 		c.send(w)
 		c.open, c.void, c.accepted = e.Record.ID, false, false
-		if c.count++; c.count > c.settings.Max || e.Record.N != c.count {
-			c.breach(ruleCap, "check %d (by the contract %d) of %d", e.Record.N, c.count, c.settings.Max)
-		}
+		c.counted(w, e.Record, false)
 	case SendWork:
 		c.send(w)
-		if e.Check != c.owed {
+		switch {
+		case e.Record != nil:
+			c.onward = e.Record.ID
+			c.counted(w, *e.Record, true)
+		case e.Check != c.owed:
 			c.breach(ruleOwed, "it is sent for %q, owed is %q", e.Check, c.owed)
 		}
 	case VoidCheck:
@@ -243,6 +251,17 @@ func (c *contract) effect(w *world, ev Event, effect Effect) {
 		if _, nudge := ev.(NudgeNow); nudge && e.Level == "info" {
 			c.skipped, c.refusals, c.lastKey = false, 0, time.Time{}
 		}
+	}
+}
+
+// counted judges what counts towards the cap: a check, or a work message without
+// one.
+func (c *contract) counted(w *world, r Check, onward bool) {
+	if c.count++; c.count > c.settings.Max || r.N != c.count {
+		c.breach(ruleCap, "check %d (by the contract %d) of %d", r.N, c.count, c.settings.Max)
+	}
+	if onward != w.pi.cut {
+		c.breach(ruleCut, "sent without a check: %v, the answer was cut: %v", onward, w.pi.cut)
 	}
 }
 

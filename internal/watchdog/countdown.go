@@ -29,7 +29,7 @@ func (e *Engine) reconcile(now time.Time) []Effect {
 			return nil
 		}
 		e.work.asked, e.heard = true, false
-		return []Effect{SendWork{e.work.check, workText(e.settings), e.facts.Settle, e.facts.Leaf}}
+		return []Effect{SendWork{Check: e.work.check, Text: withTask(WorkText, e.settings), Settle: e.facts.Settle, Leaf: e.facts.Leaf}}
 	}
 	if e.count >= e.settings.Max {
 		return e.stopAtCap()
@@ -61,23 +61,32 @@ func (e *Engine) stopAtCap() []Effect {
 
 func capReached(s Settings) string { return fmt.Sprintf("the cap of %d checks was reached", s.Max) }
 
+// ask opens a check, or sends the agent on at once where it is known that work
+// is left.
 func (e *Engine) ask(now time.Time, reason string) []Effect {
 	e.count++
-	e.check, e.heard = &openCheck{id: e.newID()}, false
+	e.heard = false
 	e.deadline, e.left = time.Time{}, 0
-	text := CheckText
-	if e.wrongAnswer {
-		text = WrongHint + CheckText
-	}
 	var waited float64
 	if !e.idleSince.IsZero() { // else it never counted: asked by hand
 		waited = now.Sub(e.idleSince).Round(100 * time.Millisecond).Seconds()
 	}
-	return []Effect{AskCheck{
-		Record: Check{ID: e.check.id, N: e.count, Max: e.settings.Max, Reason: reason, Waited: max(waited, 0)},
-		Text:   text, Settle: e.facts.Settle, Leaf: e.facts.Leaf,
-	}}
+	record := Check{ID: e.newID(), N: e.count, Max: e.settings.Max, Reason: reason, Waited: max(waited, 0)}
+	if e.facts.Cut {
+		record.Reason = cutReason
+		e.work = &owedWork{check: record.ID, onward: true, asked: true}
+		return []Effect{SendWork{Check: record.ID, Record: &record, Text: withTask(CutText, e.settings), Settle: e.facts.Settle, Leaf: e.facts.Leaf}}
+	}
+	e.check = &openCheck{id: record.ID}
+	text := CheckText
+	if e.wrongAnswer {
+		text = WrongHint + CheckText
+	}
+	return []Effect{AskCheck{Record: record, Text: text, Settle: e.facts.Settle, Leaf: e.facts.Leaf}}
 }
+
+// cutReason is why the agent is sent on without a check.
+const cutReason = "the answer was cut by the token limit"
 
 // grace is the timeout; nobody can type where there is no user, so nothing is
 // waited for in print and json mode.

@@ -81,9 +81,11 @@ type openCheck struct {
 	unsure   time.Time // until then the run of a sent check must have started; zero once it has
 }
 
-// owedWork is a work message that a decision continue is owed.
+// owedWork is a work message that a decision continue is owed, or one that was
+// sent without a check.
 type owedWork struct {
 	check  string
+	onward bool      // without a check: it is not owed, and counts like one
 	asked  bool      // it is with the bridge
 	void   bool      // what it was owed for is over; the bridge may have sent it all the same
 	unsure time.Time // as in openCheck

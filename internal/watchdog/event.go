@@ -134,9 +134,13 @@ type (
 		Settle int
 		Leaf   string
 	}
-	// SendWork sends the agent back to work.
+	// SendWork sends the agent back to work: after the answer continue, or
+	// without a check.
 	SendWork struct {
-		Check  string
+		Check string // the check that was answered; without one an id of its own
+		// Record is that of a work message without a check, nil after a check. It
+		// is written before the message.
+		Record *Check
 		Text   string
 		Settle int
 		Leaf   string

@@ -152,12 +152,15 @@ func (e *Engine) onDelivered(now time.Time, ev Delivered) []Effect {
 		e.count = max(e.count-1, 0) // unless it was reset meanwhile
 	} else {
 		what = "the work message was not sent: "
+		if e.work.onward { // as with a check, the countdown is rebuilt
+			e.count = max(e.count-1, 0)
+		}
 		if e.work.void {
 			e.work = nil
 			return []Effect{Log{"info", what + ev.Reason}}
 		}
 		e.work.asked = false
-		if e.refused+1 >= refusalsPerSettle {
+		if e.work.onward || e.refused+1 >= refusalsPerSettle {
 			e.work = nil
 		}
 	}

@@ -11,5 +11,6 @@ type Facts struct {
 	Leaf       string `json:"leaf"`       // the last entry on the branch that is not a record of piwatch
 	Runs       int    `json:"runs"`       // runs finished in this session by this process
 	Aborted    bool   `json:"aborted"`    // the last run was aborted, and no message of the user came since
+	Cut        bool   `json:"cut"`        // the token limit cut the last answer before any call of a tool, outside a check
 	Check      string `json:"check"`      // id of the open check, "" when none
 }

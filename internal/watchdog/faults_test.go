@@ -128,6 +128,18 @@ var faults = []fault{
 		}
 		return out
 	}},
+	{rule: ruleCut, what: "an answer that was cut is asked about", step: forget(func(e *Engine, _ Event) { e.facts.Cut = false })},
+	{rule: ruleCut, what: "every answer counts as cut", step: forget(func(e *Engine, _ Event) { e.facts.Cut = true })},
+	{rule: ruleCap, what: "being sent on without a check does not count", step: func(e *Engine, now time.Time, ev Event) []Effect {
+		out := e.Step(now, ev)
+		for _, effect := range out {
+			if work, ok := effect.(SendWork); ok && work.Record != nil {
+				e.count--
+				work.Record.N--
+			}
+		}
+		return out
+	}},
 	{rule: ruleReply, what: "a person gets no reply", step: mute(func(effect Effect) bool { _, is := effect.(Reply); return is })},
 	{rule: ruleReply, what: "the agent gets no answer", step: mute(func(effect Effect) bool { _, is := effect.(Answer); return is })},
 	{rule: ruleWhy, what: "a countdown is shown while it is paused", step: func(e *Engine, now time.Time, ev Event) []Effect {

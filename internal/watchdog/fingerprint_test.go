@@ -14,6 +14,7 @@ func (w *world) fingerprint() string {
 	e, m := w.e, &w.pi
 	p.flags(e.on, e.paused, e.suspended, e.byHand, e.human, e.wrongAnswer, e.joined, e.headless, e.running, e.heard, e.selfStop, e.interrupted, e.skipped)
 	p.flags(e.facts.Idle, e.facts.Compacting, e.facts.Queued, e.facts.Dialog, e.facts.Draft, e.facts.Aborted, e.facts.Runs > 0)
+	p.flags(e.facts.Cut, m.cut, m.checked)
 	p.flags(e.facts.Settle == m.settle, e.facts.Leaf == fmt.Sprint(m.leaf))
 	p.numbers(e.count, e.children, e.refused, e.settings.Timeout, e.settings.Max, int(e.left/time.Millisecond))
 	p.words(string(e.settings.Mode), string(e.last), e.instance)
@@ -26,7 +27,7 @@ func (w *world) fingerprint() string {
 	p.words("|")
 	if e.work != nil {
 		p.id(e.work.check)
-		p.flags(e.work.asked, e.work.void)
+		p.flags(e.work.asked, e.work.void, e.work.onward)
 		p.times(e.work.unsure)
 	}
 	p.words("|")
@@ -69,12 +70,13 @@ func (w *world) fingerprint() string {
 	p.id(c.open)
 	p.id(c.rolled)
 	p.id(c.owed)
+	p.id(c.onward)
 	return p.String()
 }
 
 func (w *world) printFacts(p *printer, f *Facts) {
 	if f != nil {
-		p.flags(f.Idle, f.Compacting, f.Dialog, f.Draft, f.Aborted, f.Runs > 0, f.Settle == w.pi.settle, f.Leaf == fmt.Sprint(w.pi.leaf))
+		p.flags(f.Idle, f.Compacting, f.Dialog, f.Draft, f.Aborted, f.Cut, f.Runs > 0, f.Settle == w.pi.settle, f.Leaf == fmt.Sprint(w.pi.leaf))
 		p.id(f.Check)
 	}
 }
@@ -92,6 +94,9 @@ func (w *world) printRequest(p *printer, r request) {
 	case SendWork:
 		p.words("work")
 		p.id(e.Check)
+		if e.Record != nil {
+			p.numbers(e.Record.N)
+		}
 		fence(e.Settle, e.Leaf)
 	case VoidCheck:
 		p.words("void")

@@ -131,7 +131,11 @@ func (e *Engine) nudge(now time.Time) []Effect {
 		e.lastKey = lastKey
 		return append(e.stopAtCap(), Reply{"error", "Not asked: " + e.offWhy + "."})
 	}
-	return append([]Effect{Reply{"info", "Asking now."}}, e.ask(now, "asked by hand")...)
+	text := "Asking now."
+	if e.facts.Cut {
+		text = "Sending it on now, without a check: its answer was cut."
+	}
+	return append([]Effect{Reply{"info", text}}, e.ask(now, "asked by hand")...)
 }
 
 func (e *Engine) extend(now time.Time, d time.Duration) []Effect {

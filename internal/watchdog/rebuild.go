@@ -85,6 +85,10 @@ func (s *State) readRecord(c *pi.Custom) {
 		if r, ok := decode[Check](c.Data); ok {
 			s.Count, s.Open, s.Owed = r.N, r.ID, ""
 		}
+	case RecordOnward:
+		if r, ok := decode[Check](c.Data); ok {
+			s.Count, s.Owed = r.N, ""
+		}
 	case RecordOutcome:
 		if r, ok := decode[Outcome](c.Data); ok && !r.Again {
 			s.readOutcome(r)

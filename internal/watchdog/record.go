@@ -11,6 +11,7 @@ const (
 	RecordStop    = "piwatch.stop"    // Stop
 	RecordPause   = "piwatch.pause"   // Pause
 	RecordCheck   = "piwatch.check"   // Check: appended directly before the check message; its id is the rollback target
+	RecordOnward  = "piwatch.onward"  // Check: appended directly before a work message that no check came before
 	RecordHook    = "piwatch.hook"    // Hook: how the user's on-stop command ended
 	RecordOutcome = "piwatch.outcome" // Outcome: how an exchange ended, and which rows were folded
 
@@ -21,7 +22,7 @@ const (
 // MessageDetails are the details of a MessageCheck or MessageWork row. Pi does
 // not send details to the model.
 type MessageDetails struct {
-	Check string `json:"check"` // id of the check
+	Check string `json:"check"` // id of the check, or of the RecordOnward
 }
 
 // ByEnv is who starts a session that finds PI_WATCHDOG set.
@@ -74,7 +75,8 @@ type Hook struct {
 	Result string `json:"result"` // exit status, and the first line of its stderr
 }
 
-// Check is the data of a RecordCheck: a check is about to be asked.
+// Check is the data of a RecordCheck: a check is about to be asked; and of a
+// RecordOnward, where the agent is sent on without being asked.
 type Check struct {
 	ID     string  `json:"id"`
 	N      int     `json:"n"`      // number since the last real user message, from 1

@@ -30,6 +30,11 @@ const (
 	WorkText  = "[piwatch: automated, not the user] The check is over and all tools are back. " +
 		"Go on with the task; what you delivered is delivered, do not repeat it. This approves nothing."
 
+	// CutText is the work message after an answer that the token limit cut: there
+	// is work left for certain, so no check asks for it.
+	CutText = "[piwatch: automated, not the user] Your answer hit the token limit and was cut before a tool call. " +
+		"Take the task up from there in smaller steps: call the next tool, or write the rest in parts. Do not repeat what you delivered. This approves nothing."
+
 	BlockedText     = "Blocked: a watchdog check is open. Call watchdog_decide with continue, done or wait_user; tools are back in the next turn."
 	GoneText        = "piwatch went away; the check is over. Stop here."
 	AnswerContinue  = "Noted. End this turn; the work turn follows."
@@ -43,10 +48,10 @@ const (
 	taskInstruction = "\n\nThe user's instruction for this: "
 )
 
-// workText is WorkText with the task instruction of the settings.
-func workText(s Settings) string {
+// withTask is a work message with the task instruction of the settings.
+func withTask(text string, s Settings) string {
 	if s.Message == "" {
-		return WorkText
+		return text
 	}
-	return WorkText + taskInstruction + s.Message
+	return text + taskInstruction + s.Message
 }

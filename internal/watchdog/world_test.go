@@ -56,6 +56,8 @@ type piModel struct {
 	draft, dialog       bool
 	settle, runs, leaf  int
 	aborted, ownEnd     bool
+	cut                 bool      // the last answer outside a check was cut by the token limit
+	checked             bool      // the run that is on is that of a check
 	submitted           time.Time // a message waits for its run
 	waits               speaker   // whose message it is
 	steers              speaker   // whose message waits within the run
@@ -148,7 +150,7 @@ func (w *world) facts() Facts {
 	p := &w.pi
 	return Facts{
 		Idle: !p.running && !p.compacting, Compacting: p.compacting, Dialog: p.dialog, Draft: p.draft,
-		Settle: p.settle, Leaf: fmt.Sprint(p.leaf), Runs: p.runs, Aborted: p.aborted, Check: p.check,
+		Settle: p.settle, Leaf: fmt.Sprint(p.leaf), Runs: p.runs, Aborted: p.aborted, Cut: p.cut, Check: p.check,
 	}
 }
 
@@ -191,6 +193,10 @@ func (w *world) handle() {
 	case SendWork:
 		if w.refuse(e.Check, true, e.Settle, e.Leaf) {
 			return
+		}
+		if e.Record != nil {
+			w.write(recordRow(RecordOnward, Check{ID: e.Record.ID, N: e.Record.N}))
+			w.spec.checkSent(*e.Record)
 		}
 		w.write(workRow(e.Check))
 		p.own, p.leaf = true, p.leaf+1
@@ -269,7 +275,7 @@ func (w *world) endTurn() {
 	}
 	if p.steers != nobody {
 		w.userRow(p.steers)
-		p.steers = nobody
+		p.steers, p.checked = nobody, false
 	}
 }
 
@@ -280,9 +286,10 @@ func (w *world) userRow(s speaker) {
 	w.pi.unheard = false
 }
 
-// settle ends the run.
-func (w *world) settle(aborted bool) {
+// settle ends the run; stop is why its last answer ended.
+func (w *world) settle(stop string) {
 	p := &w.pi
+	aborted := stop == pi.StopAborted
 	if aborted {
 		if p.check != "" {
 			p.checkVoid = true
@@ -291,9 +298,10 @@ func (w *world) settle(aborted bool) {
 			p.steers = nobody // Pi puts it back into the editor
 			w.spec.unwritten()
 		}
-		w.write(assistantRow(pi.StopAborted))
-	} else {
-		w.write(assistantRow(pi.StopStop))
+	}
+	w.write(assistantRow(stop))
+	if !p.checked {
+		p.cut = stop == pi.StopLength
 	}
 	w.endTurn()
 	p.running, p.ownEnd = false, false
@@ -312,6 +320,9 @@ func (w *world) startRun(own bool) {
 		w.userRow(p.waits)
 	}
 	p.waits, p.submitted, p.running = nobody, time.Time{}, true
+	if p.checked = own && p.check != ""; !p.checked {
+		p.cut = false
+	}
 	if p.joined {
 		w.step(RunStarted{Own: own})
 	}
