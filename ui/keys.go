@@ -67,6 +67,7 @@ func bindings() []binding {
 		{id: "skip", keys: []string{"z"}, name: "skip", about: "skip this countdown; the next begins when the agent stops again", group: groupWatch, in: inPanes, do: steerKey(control.Skip, 0), why: needCountdown},
 		{id: "mode", keys: []string{"m"}, name: "mode", about: "change the mode: once ends at done or wait_user, keep goes on after your next message", group: groupWatch, in: inPanes, do: (*Model).mode, why: needWatch},
 		{id: "stop", keys: []string{"x"}, name: "stop", about: "stop the watchdog; it asks first when several are on", group: groupWatch, in: inPanes, do: (*Model).stop, why: needWatch},
+		{id: "guard", keys: []string{"b"}, now: guardName, about: "reset the guard: close its breaker after silent stops, and count anew", group: groupWatch, in: inPanes, do: steerKey(control.GuardReset, 0), why: needGuard},
 
 		{id: "up", keys: []string{"up", "k"}, about: "one up or down", group: groupMove, in: inLists, do: moveKey(-1)},
 		{id: "down", keys: []string{"down", "j"}, group: groupMove, in: inLists, pair: true, do: moveKey(1)},
@@ -148,6 +149,24 @@ func needCountdown(m *Model) string {
 			why += ": " + v.Why
 		}
 		return why
+	}
+	return ""
+}
+
+// needGuard: there is something to reset.
+func needGuard(m *Model) string {
+	if why := needBridge(m); why != "" {
+		return why
+	}
+	if v := m.list.current().live.Guard; v.Total == 0 && v.Tripped == "" {
+		return "the guard has done nothing since your last message"
+	}
+	return ""
+}
+
+func guardName(m *Model) string {
+	if s := m.list.current(); s != nil && s.live != nil && s.live.Guard.Tripped != "" {
+		return "reset guard"
 	}
 	return ""
 }

@@ -98,7 +98,7 @@ func statusLine(e *env, s *session, w int) string {
 	if view.Phase == watchdog.Off && s.live != nil {
 		word = "watchdog off"
 	}
-	plain := strings.Join(kept(text, word), "  ")
+	plain := strings.Join(kept(text, word, guardText(s)), "  ")
 	room := w - spare
 	line := style.Render(clip(plain, room, e.signs.more))
 	left := room - width(plain)
@@ -123,6 +123,14 @@ func statusLine(e *env, s *session, w int) string {
 		line += "  " + e.styles.Muted.Render(settings)
 	}
 	return line
+}
+
+// guardText is what there is to tell of the guard, empty for most sessions.
+func guardText(s *session) string {
+	if s.live == nil {
+		return ""
+	}
+	return s.live.Guard.Status()
 }
 
 // shortLine is the status and the name in one line.

@@ -103,14 +103,18 @@ func (a *app) hubRun(ctx context.Context) error {
 // preferences reads the config each time, so that a change in it counts at once.
 func (a *app) preferences(log *slog.Logger) hub.Preferences {
 	file, err := config.File(a.env)
-	var set config.Watchdog
-	if err == nil {
-		set, err = config.ReadWatchdog(file)
-	}
 	if err != nil {
 		log.Error("config", "err", err)
+		return hub.Preferences{}
 	}
-	return hub.Preferences{OnStop: set.OnStop, Rollback: set.Rollback}
+	watchdog, errWatchdog := config.ReadWatchdog(file)
+	guard, errGuard := config.ReadGuard(file)
+	for _, err := range []error{errWatchdog, errGuard} {
+		if err != nil {
+			log.Error("config", "err", err)
+		}
+	}
+	return hub.Preferences{OnStop: watchdog.OnStop, Rollback: watchdog.Rollback, GuardOff: guard.Off}
 }
 
 func (a *app) hubStop(ctx context.Context) error {

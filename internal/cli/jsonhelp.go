@@ -22,7 +22,7 @@ var outputs = []struct {
 }{
 	{"status, ls", "a list; status SESSION: one", control.Session{}},
 	{"ls --all", "a list", listed{}},
-	{"start, stop, pause, resume, nudge, skip, extend, mode, set, fold, unfold, rollback", "one", control.CommandReply{}},
+	{"start, stop, pause, resume, nudge, skip, extend, mode, set, fold, unfold, rollback, guard", "one", control.CommandReply{}},
 	{"log", "one a line, for each row; a row that changed comes again", loggedRow{}},
 	{"wait", "one a line, for each session as it ends", endedSession{}},
 	{"run", "one a line: start, each row, question, end", runEvent{}},

@@ -20,7 +20,8 @@ type verb struct {
 	args          string // after SESSION, for the usage line
 	short         string
 	long, example string
-	least, most   int // number of arguments after SESSION; most < 0: any
+	least, most   int  // number of arguments after SESSION; most < 0: any
+	reads         bool // it changes nothing, so that an agent may use it too
 	// fill reads the arguments after SESSION; nil when there are none.
 	fill func(p *control.SteerParams, args []string) error
 	// words are offered after SESSION; nil: none.
@@ -146,8 +147,10 @@ func (a *app) steerCommands() []*cobra.Command {
 }
 
 func (a *app) steer(ctx context.Context, v verb, name string, args []string) error {
-	if err := a.outsidePi(); err != nil {
-		return err
+	if !v.reads {
+		if err := a.outsidePi(); err != nil {
+			return err
+		}
 	}
 	params := control.SteerParams{By: "cli"}
 	if v.fill != nil {

@@ -40,6 +40,8 @@ var reference = []Setting{
 	{"watchdog", "on_stop", "", "a shell command", "run when the watchdog stops: done, wait_user, max, breaker", "", "", "PI_WATCHDOG_ON_STOP", ""},
 	{"watchdog", "rollback", "false", "true, false", "an exchange that has ended is also taken off Pi's branch", "", "", "PI_WATCHDOG_ROLLBACK", ""},
 
+	{"guard", "on", "true", "true, false", "an agent that stops without a word is asked for its next action", "", "", "PI_WATCHDOG_GUARD", ""},
+
 	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log, from its next start on", "PIWATCH_LOG_LEVEL", "", "", ""},
 	{"log", "megabytes", "4", "1 to 1000", "size at which the hub begins a new log; three old ones are kept", "PIWATCH_LOG_MEGABYTES", "", "", ""},
 }
@@ -58,6 +60,7 @@ const keysTable = "keys"
 var known = map[string]func(source) []error{
 	"screen":   func(s source) []error { _, errs := screenKeys.read(s, "screen"); return errs },
 	"watchdog": func(s source) []error { _, errs := watchdogKeys.read(s, "watchdog"); return errs },
+	"guard":    func(s source) []error { _, errs := guardKeys.read(s, "guard"); return errs },
 	"notify":   func(s source) []error { _, errs := notifyKeys.read(s, "notify"); return errs },
 	"log":      func(s source) []error { _, errs := logKeys.read(s, "log"); return errs },
 	keysTable:  func(s source) []error { _, errs := readKeys(s); return errs },

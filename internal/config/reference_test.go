@@ -42,7 +42,7 @@ func TestReferenceIsWhatIsRead(t *testing.T) {
 			t.Errorf("%s takes anything: %v", r.Name(), err)
 		}
 	}
-	for table, keys := range map[string][]string{"screen": sortedKeys(screenKeys), "watchdog": sortedKeys(watchdogKeys), "log": sortedKeys(logKeys), "notify": sortedKeys(notifyKeys)} {
+	for table, keys := range map[string][]string{"screen": sortedKeys(screenKeys), "watchdog": sortedKeys(watchdogKeys), "guard": sortedKeys(guardKeys), "log": sortedKeys(logKeys), "notify": sortedKeys(notifyKeys)} {
 		for _, key := range keys {
 			if !documented[table+"."+key] {
 				t.Errorf("%s.%s is read and not in the reference", table, key)

@@ -14,6 +14,31 @@ var watchdogKeys = table[Watchdog]{
 	"rollback": {func(w *Watchdog, v any) (ok bool) { w.Rollback, ok = v.(bool); return ok }, "true or false"},
 }
 
+// Guard is what the user set for the guard of all sessions, in the table guard
+// of the config file. PI_WATCHDOG_GUARD in the environment of a session goes
+// before it.
+type Guard struct {
+	Off bool // on = false
+}
+
+var guardKeys = table[Guard]{
+	"on": {func(g *Guard, v any) bool {
+		on, ok := v.(bool)
+		g.Off = !on
+		return ok
+	}, "true or false"},
+}
+
+// ReadGuard reads the config file as ReadWatchdog does.
+func ReadGuard(file string) (Guard, error) {
+	source, err := read(file)
+	if err != nil {
+		return Guard{}, err
+	}
+	settings, errs := guardKeys.read(source, "guard")
+	return settings, errors.Join(errs...)
+}
+
 // ReadWatchdog reads the config file; one that does not exist sets nothing. What
 // is wrong in it is left at its default and told in the joined errors, with
 // file, line, key and what is allowed.

@@ -41,3 +41,26 @@ func TestReadWatchdog(t *testing.T) {
 		t.Errorf("no file: %+v, %v", got, err)
 	}
 }
+
+func TestReadGuard(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		off  bool
+		err  string // part of it, "" for none
+	}{
+		{"", false, ""},
+		{"[guard]\non = false\n", true, ""},
+		{"[guard]\non = true\n", false, ""},
+		{"[guard]\non = \"no\"\n", false, ":2: guard.on: \"no\" does not fit; allowed: true or false"},
+		{"[guard]\noff = true\n", false, ":2: guard.off: unknown setting; allowed: on"},
+	} {
+		file := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadGuard(file)
+		if got.Off != c.off || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), file+c.err) {
+			t.Errorf("%q: %+v, %v", c.text, got, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package control
 import (
 	"encoding/json"
 
+	"piwatch/internal/guard"
 	"piwatch/internal/watchdog"
 )
 
@@ -10,11 +11,12 @@ import (
 // version with an error that names both; unknown fields are ignored.
 const Protocol = 1
 
-// Methods a bridge calls on the hub. All but hello, settled, decide and
+// Methods a bridge calls on the hub. All but hello, ended, settled, decide and
 // command are notifications.
 const (
 	Hello       = "hello"        // BridgeHello → BridgeWelcome (a client: ClientHello → ClientWelcome)
 	Run         = "run"          // RunEvent: a run started
+	Ended       = "ended"        // EndedEvent → {}: answered as settled; where nothing may be sent it is a notification
 	Settled     = "settled"      // SettledEvent → {}: answered when the hub has nothing more to send for it
 	Activity    = "activity"     // ActivityEvent: keys and draft, at most 4 a second
 	Dialog      = "dialog"       // DialogEvent
@@ -32,6 +34,7 @@ const (
 const (
 	SendCheck  = "check"    // CheckParams
 	SendWork   = "work"     // WorkParams
+	SendGuard  = "guard"    // GuardParams
 	Void       = "void"     // VoidParams
 	Record     = "record"   // RecordParams
 	Status     = "status"   // StatusParams
@@ -59,6 +62,11 @@ const (
 	Set        = "set"        // SteerParams with Line
 	StatusText = "statusText" // SteerParams: the text of /watchdog status
 	StopHub    = "stop-hub"   // StopHubParams
+
+	GuardStatus = "guard.status" // SteerParams: the text of /guard status
+	GuardOn     = "guard.on"     // SteerParams
+	GuardOff    = "guard.off"    // SteerParams
+	GuardReset  = "guard.reset"  // SteerParams: close the breaker, begin the counts anew
 )
 
 // Notifications the hub pushes to clients that watch.
@@ -107,7 +115,7 @@ type BridgeHello struct {
 	History  bool              `json:"history"`
 	Boundary bool              `json:"boundary"` // Pi has turn_end entries and agent_before_settle
 	Parent   *Parent           `json:"parent,omitempty"`
-	Env      map[string]string `json:"env"`             // PI_WATCHDOG, PI_WATCHDOG_ON_STOP, PI_WATCHDOG_ROLLBACK when set
+	Env      map[string]string `json:"env"`             // PI_WATCHDOG and its neighbours when set
 	Other    string            `json:"other,omitempty"` // another extension has the command watchdog
 	Facts    Facts             `json:"facts"`
 	// Records are the entries of the branch that say where the watchdog stands: those of piwatch, and
@@ -150,6 +158,18 @@ type ToolDef struct {
 // RunEvent: a run started.
 type RunEvent struct {
 	Own bool `json:"own"` // started by a message of piwatch
+}
+
+// EndedEvent: a run came to its end, and Pi has not settled yet: what is sent
+// now belongs to the same run.
+type EndedEvent struct {
+	// Answers are the assistant rows since the last result of a tool in the run,
+	// or since what piwatch sent into it. Of long texts they hold the beginning.
+	Answers []json.RawMessage `json:"answers"`
+	Short   bool              `json:"short,omitempty"`  // not all of their text is there
+	Worked  bool              `json:"worked,omitempty"` // tools were called in it before
+	Check   bool              `json:"check,omitempty"`  // its last turn was that of a check
+	Facts   Facts             `json:"facts"`
 }
 
 // SettledEvent: Pi settled.
@@ -258,6 +278,14 @@ type WorkParams struct {
 	Fence  Fence           `json:"fence"`
 }
 
+// GuardParams asks the agent for its next action in the run that is ending. The
+// bridge writes the record in the same tick.
+type GuardParams struct {
+	Record guard.Record `json:"record"`
+	Text   string       `json:"text"`
+	Fence  Fence        `json:"fence"`
+}
+
 // VoidParams makes the open check void.
 type VoidParams struct {
 	Check string `json:"check"`
@@ -338,6 +366,7 @@ type Session struct {
 	Parent *Parent       `json:"parent,omitempty"`
 	Live   bool          `json:"live"`  // a bridge is connected
 	Watch  watchdog.View `json:"watch"` // the watchdog's state
+	Guard  guard.View    `json:"guard"` // the guard's state
 	Facts  Facts         `json:"facts"`
 }
 

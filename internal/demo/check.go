@@ -113,6 +113,7 @@ func (p *Pi) turnEnd(aborted bool, e *entry, results []*entry) {
 		p.runAborted = true
 	}
 	c := p.check
+	p.ending.check = c != nil || p.selfStop != nil
 	if c == nil {
 		if p.selfStop != nil {
 			p.foldSelfStop(e, results)

@@ -20,6 +20,7 @@ const (
 	Blocked   Kind = "blocked"   // a tool was blocked by an open check
 	Asked     Kind = "asked"     // a check was opened; Text is what the agent is asked
 	Worked    Kind = "work"      // the agent was sent back to work; Text is the message
+	Urged     Kind = "urged"     // after a silent stop the agent was asked for its next action; Text is the message
 	Closed    Kind = "closed"    // a check ended, or the agent stopped by itself: Outcome
 	Rest      Kind = "settled"   // the agent settled
 	Interrupt Kind = "interrupt" // the run was aborted

@@ -55,7 +55,9 @@ type Pi struct {
 
 	// The agent.
 	running    bool
+	runCtx     context.Context // of the run
 	cancelRun  context.CancelFunc
+	ending     ending
 	moment     Moment
 	release    chan struct{} // of a held run
 	compacting bool
@@ -75,7 +77,7 @@ type Pi struct {
 type queued struct {
 	text       string
 	customType string // "" for a message of the user
-	check      string // details of a custom message
+	details    any    // of a custom message
 }
 
 // bridge is what the extension inside Pi knows; a reload makes a new one.

@@ -148,6 +148,8 @@ func (t *teller) event(name string, e Event) {
 		t.line(name, "check", "the agent is asked: continue, done or wait_user?")
 	case Worked:
 		t.line(name, "work", "the check is over, the agent is sent back to work")
+	case Urged:
+		t.line(name, "guard", "a silent stop: the agent is asked for its next action")
 	case Closed:
 		t.checks++
 		t.rows += len(e.Outcome.Rows)

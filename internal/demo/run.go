@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"piwatch/internal/control"
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -14,18 +15,21 @@ import (
 // holds mu and has seen that Pi is idle.
 func (p *Pi) startRun(first queued) {
 	ctx, cancel := context.WithCancel(p.ctx)
-	p.running, p.cancelRun = true, cancel
+	p.running, p.runCtx, p.cancelRun = true, ctx, cancel
 	p.agentStart()
 	p.work.Go(func() {
 		defer cancel()
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.loop(ctx, []queued{first})
-		// A failed run leaves its queue. Pi goes on with it before it settles
-		// (1.6.0, read); after an abort it does not.
+		p.agentEnd(ctx)
+		// A failed run leaves its queue, and a message may be sent into a run that
+		// ends. Pi goes on with them before it settles (1.6.0, read); after an abort
+		// it does not.
 		for pending := p.next(ctx); len(pending) > 0; pending = p.next(ctx) {
 			p.agentStart()
 			p.loop(ctx, pending)
+			p.agentEnd(ctx)
 		}
 		if p.ctx.Err() == nil { // else the process is gone
 			p.beforeSettle()
@@ -38,7 +42,7 @@ func (p *Pi) startRun(first queued) {
 
 // agentStart is Pi's agent_start with the bridge's handler.
 func (p *Pi) agentStart() {
-	p.runAborted = false
+	p.runAborted, p.ending = false, ending{}
 	p.tell(control.Run, control.RunEvent{Own: p.ownRun})
 	p.ownRun = false
 	p.bump()
@@ -52,7 +56,13 @@ func (p *Pi) next(ctx context.Context) []queued {
 	if steer := poll(&p.steering); steer != nil {
 		return steer
 	}
-	return poll(&p.followUps)
+	if follow := poll(&p.followUps); follow != nil {
+		return follow
+	}
+	if next := p.ending.next; next != nil {
+		return []queued{*next}
+	}
+	return nil
 }
 
 // loop is one run of Pi's agent loop: turns as long as tools were called or the
@@ -69,6 +79,7 @@ func (p *Pi) loop(ctx context.Context, pending []queued) {
 			if p.check != nil {
 				p.check.decideInBatch = p.callsTool(row)
 			}
+			p.ending.spoke(row)
 			kind, text := Replied, textOf(row)
 			if strings.TrimSpace(text) == "" && len(row.calls()) == 0 {
 				kind = Silent
@@ -81,6 +92,9 @@ func (p *Pi) loop(ctx context.Context, pending []queued) {
 			results, terminate := p.execute(ctx, row, a)
 			if p.ctx.Err() != nil {
 				return
+			}
+			if len(results) > 0 {
+				p.ending.called()
 			}
 			more = len(results) > 0 && !terminate
 			p.turnEnd(ctx.Err() != nil, e, results)
@@ -112,11 +126,16 @@ func (p *Pi) deliver(messages []queued) {
 			p.note(Event{Kind: Prompted, Text: m.text, Entry: e.id})
 			continue
 		}
-		e := p.session.addCustomMessage(m.customType, m.text, watchdog.MessageDetails{Check: m.check}, now)
-		e.check = m.check
+		e := p.session.addCustomMessage(m.customType, m.text, m.details, now)
+		if d, ok := m.details.(watchdog.MessageDetails); ok {
+			e.check = d.Check
+		}
 		kind := Worked
-		if m.customType == watchdog.MessageCheck {
+		switch m.customType {
+		case watchdog.MessageCheck:
 			kind = Asked
+		case guard.Type:
+			kind = Urged
 		}
 		p.note(Event{Kind: kind, Text: m.text, Entry: e.id})
 	}

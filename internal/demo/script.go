@@ -46,6 +46,7 @@ const (
 	InArguments  Moment = "args"     // text and calls are streamed, the row is not in the file yet
 	InTool       Moment = "tool"     // a tool runs
 	InDecide     Moment = "decide"   // the bridge waits for the hub's reply to decide
+	InEnd        Moment = "end"      // the bridge waits for the hub at the end of a run
 )
 
 // Answer is one answer of the model: an assistant row.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"piwatch/internal/control"
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -16,6 +17,7 @@ import (
 var actions = map[string]func(p *Pi, params json.RawMessage) (control.Receipt, error){
 	control.SendCheck: action((*Pi).openCheck),
 	control.SendWork:  action((*Pi).sendWork),
+	control.SendGuard: action((*Pi).sendGuard),
 	control.Void:      action((*Pi).voidCheck),
 	control.Record: action(func(p *Pi, params control.RecordParams) control.Receipt {
 		e := p.session.addCustom(params.Type, params.Data, p.clock.Now())
@@ -93,7 +95,7 @@ func (p *Pi) openCheck(params control.CheckParams) control.Receipt {
 	p.check = &check{id: params.Record.ID}
 	p.session.addCustom(watchdog.RecordCheck, params.Record, p.clock.Now())
 	p.ownRun = true
-	p.startRun(queued{params.Text, watchdog.MessageCheck, params.Record.ID})
+	p.startRun(queued{params.Text, watchdog.MessageCheck, watchdog.MessageDetails{Check: params.Record.ID}})
 	return control.Receipt{Result: control.Sent}
 }
 
@@ -105,7 +107,7 @@ func (p *Pi) sendWork(params control.WorkParams) control.Receipt {
 		p.session.addCustom(watchdog.RecordOnward, *params.Record, p.clock.Now())
 	}
 	p.ownRun = true
-	p.startRun(queued{params.Text, watchdog.MessageWork, params.Check})
+	p.startRun(queued{params.Text, watchdog.MessageWork, watchdog.MessageDetails{Check: params.Check}})
 	return control.Receipt{Result: control.Sent}
 }
 
@@ -155,7 +157,7 @@ func essence(branch []*entry) []json.RawMessage {
 		return func(e *entry) bool { return e.kind == pi.TypeCustom && e.customType == kind }
 	}
 	work := func(e *entry) bool { return e.kind == pi.TypeCustomMessage && e.customType == watchdog.MessageWork }
-	single := []func(*entry) bool{user, record(watchdog.RecordCheck), record(watchdog.RecordOutcome), work}
+	single := []func(*entry) bool{user, record(watchdog.RecordCheck), record(watchdog.RecordOutcome), record(guard.Type), work}
 	// A repeated outcome only changes a fold.
 	ended := func(e *entry) bool {
 		o, ok := e.data.(watchdog.Outcome)
@@ -166,7 +168,7 @@ func essence(branch []*entry) []json.RawMessage {
 		return ok && !o.Again && o.End == watchdog.EndAnswered && o.Decision != watchdog.Continue
 	}
 	last := map[int]bool{}
-	for _, is := range []func(*entry) bool{user, record(watchdog.RecordCheck), ended, work, ending} {
+	for _, is := range []func(*entry) bool{user, record(watchdog.RecordCheck), record(guard.Type), ended, work, ending} {
 		last[lastIndex(branch, is)] = true
 	}
 	start := lastIndex(branch, record(watchdog.RecordStart))

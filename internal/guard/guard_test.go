@@ -196,7 +196,7 @@ func TestOffAndOn(t *testing.T) {
 	s.speak() // does not turn it on
 	s.silent()
 	s.want(0, 0)
-	if v := s.g.View(); v.On || v.Why != "by hand" || v.Status() != "guard off" {
+	if v := s.g.View(); !v.Off || v.Why != "by hand" || v.Status() != "guard off" {
 		t.Errorf("%+v", v)
 	}
 	if last := s.logs[len(s.logs)-1]; !strings.Contains(last, "the guard is off by hand") {

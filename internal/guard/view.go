@@ -4,7 +4,7 @@ import "fmt"
 
 // View is what a person sees of a guard.
 type View struct {
-	On bool `json:"on"`
+	Off bool `json:"off,omitempty"`
 	// Why says why it is off.
 	Why   string `json:"why,omitempty"`
 	Row   int    `json:"row"`   // silent stops that were continued in a row
@@ -18,14 +18,15 @@ type View struct {
 // View is what people see now.
 func (g *Guard) View() View {
 	v := View{Row: g.state.Row, Total: g.state.Total, Tripped: g.state.Tripped, Last: g.last}
-	v.On, v.Why = g.on()
+	on, why := g.on()
+	v.Off, v.Why = !on, why
 	return v
 }
 
 // StatusText is the answer to /guard status.
 func (v View) StatusText() string {
 	text := "Guard: on"
-	if !v.On {
+	if v.Off {
 		text = "Guard: off " + v.Why
 	}
 	text += fmt.Sprintf(". Silent stops continued since your last message: %d of %d, in a row: %d of %d", v.Total, EpisodeLimit, v.Row, RowLimit)
@@ -42,7 +43,7 @@ func (v View) StatusText() string {
 // nothing to tell.
 func (v View) Status() string {
 	switch {
-	case !v.On:
+	case v.Off:
 		return "guard off"
 	case v.Tripped != "":
 		return "guard tripped"

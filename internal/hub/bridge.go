@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"piwatch/internal/control"
+	"piwatch/internal/guard"
 	"piwatch/internal/watchdog"
 )
 
@@ -138,16 +139,15 @@ func (b *bridge) handle(method string, params json.RawMessage) (any, error) {
 
 // bridgeMethods are what a bridge may call, by name.
 var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
-	control.Run:      event(func(e control.RunEvent) watchdog.Event { return watchdog.RunStarted{Own: e.Own} }),
-	control.Activity: event(func(e control.ActivityEvent) watchdog.Event { return watchdog.Activity{Key: e.Key, Draft: e.Draft} }),
-	control.Dialog:   event(func(e control.DialogEvent) watchdog.Event { return watchdog.DialogChanged{Open: e.Open} }),
-	control.Input: event(func(e control.InputEvent) watchdog.Event {
-		return watchdog.Spoken{Human: e.Source != "extension", Said: e.Said}
-	}),
+	control.Run:        event(func(e control.RunEvent) watchdog.Event { return watchdog.RunStarted{Own: e.Own} }),
+	control.Activity:   event(func(e control.ActivityEvent) watchdog.Event { return watchdog.Activity{Key: e.Key, Draft: e.Draft} }),
+	control.Dialog:     event(func(e control.DialogEvent) watchdog.Event { return watchdog.DialogChanged{Open: e.Open} }),
+	control.Input:      method((*bridge).input),
 	control.Compaction: event(func(e control.CompactionEvent) watchdog.Event { return watchdog.CompactionChanged{On: e.On} }),
 	control.CheckClosed: event(func(e control.CheckClosedEvent) watchdog.Event {
 		return watchdog.Closed{Outcome: e.Outcome}
 	}),
+	control.Ended:   method((*bridge).ended),
 	control.Tree:    method((*bridge).moved),
 	control.Renamed: method((*bridge).renamed),
 	control.Settled: method((*bridge).settled),
@@ -176,6 +176,13 @@ func event[P any](read func(P) watchdog.Event) func(*bridge, json.RawMessage) (a
 	})
 }
 
+func (b *bridge) input(e control.InputEvent) any {
+	human := e.Source != "extension"
+	b.session.step(watchdog.Spoken{Human: human, Said: e.Said})
+	b.session.stepGuard(guard.Spoken{Human: human}, control.Facts{})
+	return nil
+}
+
 // moved takes a branch that was changed by navigation: the watchdog stands where
 // the record of that branch says.
 func (b *bridge) moved(e control.TreeEvent) any {
@@ -195,6 +202,11 @@ func (b *bridge) renamed(e control.RenamedEvent) any {
 // print mode the bridge waits for it, since Pi ends afterwards.
 func (b *bridge) settled(e control.SettledEvent) any {
 	b.session.step(watchdog.Settled{Facts: e.Facts})
+	return b.afterAll()
+}
+
+// afterAll answers once everything that is asked of the bridge is with Pi.
+func (b *bridge) afterAll() any {
 	sent := b.barrier()
 	return control.Later(func(ctx context.Context) (any, error) {
 		select {

@@ -55,6 +55,7 @@ type Options struct {
 type Preferences struct {
 	OnStop   string // shell command, run when monitoring ends or is suspended
 	Rollback bool   // ended exchanges are rolled back, not only folded
+	GuardOff bool   // silent stops are not continued where nobody turned the guard on
 }
 
 // Hub holds the sessions.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"piwatch/internal/control"
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -17,6 +18,7 @@ type session struct {
 	id     string
 	hello  control.BridgeHello // of the driver; name and model are kept up to date
 	engine *watchdog.Engine
+	guard  *guard.Guard
 	// bridges in the order of arrival: the first drives, the others watch and
 	// take over when it is gone. Two Pis can have one session file open.
 	bridges  []*bridge
@@ -69,8 +71,10 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 func (s *session) takeOver(b *bridge) {
 	h, hello := s.hub, b.hello
 	s.hello = hello
-	state := watchdog.Rebuild(entries(hello.Records))
+	records := entries(hello.Records)
+	state := watchdog.Rebuild(records)
 	s.engine = watchdog.New(state, randomID)
+	s.guard = guard.New(guard.Rebuild(records), s.guardOff())
 	s.children = 0
 	s.step(watchdog.Joined{
 		Facts: hello.Facts, Instance: hello.Instance,
@@ -268,7 +272,7 @@ func (s *session) public() control.Session {
 	return control.Session{
 		ID: s.id, File: s.hello.File, Cwd: s.hello.Cwd, Name: s.hello.Name, Model: s.hello.Model, Pid: s.hello.Pid,
 		Mode: s.hello.Mode, Pi: s.hello.Pi, Bridge: s.hello.Bridge, Other: s.hello.Other, Parent: s.hello.Parent, Live: s.driver() != nil,
-		Watch: s.engine.View(s.hub.clock.Now()), Facts: s.engine.Facts(),
+		Watch: s.engine.View(s.hub.clock.Now()), Guard: s.guard.View(), Facts: s.engine.Facts(),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"piwatch/internal/control"
+	"piwatch/internal/guard"
 	"piwatch/internal/watchdog"
 )
 
@@ -63,6 +64,18 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 			text += " This session has no file: what piwatch knows of it lives in Pi only."
 		}
 		return control.CommandReply{Level: "info", Text: text}
+	},
+	control.GuardStatus: func(s *session, _ asker, _ control.SteerParams) control.CommandReply {
+		return control.CommandReply{Level: "info", Text: s.guard.View().StatusText()}
+	},
+	control.GuardOn: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.askGuard(who, guard.Switch{By: who.by, On: true})
+	},
+	control.GuardOff: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.askGuard(who, guard.Switch{By: who.by})
+	},
+	control.GuardReset: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
+		return s.askGuard(who, guard.Reset{By: who.by})
 	},
 }
 
@@ -144,7 +157,11 @@ func noMore(rest string, _ *control.SteerParams) error {
 
 // command takes what the user typed after a command of piwatch in Pi.
 func (s *session) command(p control.CommandParams) control.CommandReply {
-	if p.Name != "watchdog" {
+	switch p.Name {
+	case "watchdog":
+	case "guard":
+		return s.guardCommand(p.Args)
+	default:
 		return control.CommandReply{Level: "error", Text: fmt.Sprintf("/%s: this hub does not know it", p.Name)}
 	}
 	steer := control.SteerParams{Session: s.id, Line: p.Args, Sure: p.Sure}

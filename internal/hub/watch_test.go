@@ -330,9 +330,9 @@ func TestCommandsInPi(t *testing.T) {
 	reply("", "info: Watchdog started anew: timeout=60 max=50 mode=once")
 	reply("stop", "info: Watchdog stopped.")
 	var other control.CommandReply
-	b.call(control.Command, control.CommandParams{Name: "guard"}, &other)
-	if other.Level != "error" || !strings.Contains(other.Text, "/guard") {
-		t.Errorf("/guard: %+v", other)
+	b.call(control.Command, control.CommandParams{Name: "other"}, &other)
+	if other.Level != "error" || !strings.Contains(other.Text, "/other") {
+		t.Errorf("/other: %+v", other)
 	}
 }
 

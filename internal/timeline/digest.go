@@ -268,6 +268,12 @@ func digestCustomMessage(kind, text string, details json.RawMessage, row adder) 
 		row(Work, "back to work", text)
 		return workEvent{check: checkOf(details)}
 	}
+	if kind == guard.Type {
+		var d guard.Details
+		_ = json.Unmarshal(details, &d) // a row without details tells less
+		row(Guard, "asked for the next action"+guardCounts(d.Row, d.Total), text)
+		return guardEvent{}
+	}
 	if ev := digestExtensionMessage(kind, text, details, row); ev != nil {
 		return ev
 	}

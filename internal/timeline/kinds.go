@@ -13,6 +13,7 @@ const (
 	CheckCard  Kind = "check"      // a check of the watchdog, or a stop by the agent itself
 	Watch      Kind = "watchdog"   // the watchdog was started, set, paused, stopped
 	Work       Kind = "work"       // the message that sends the agent back to work
+	Guard      Kind = "guard"      // the message that asks for the next action after a silent stop
 	Silent     Kind = "silent"     // the agent stopped and said nothing
 	Cut        Kind = "cut"        // the answer was cut by the token limit
 	Aborted    Kind = "aborted"    // the user stopped a run
@@ -59,6 +60,7 @@ var kinds = map[Kind]struct {
 	CheckCard:  {"check", Judged, false},
 	Watch:      {"watch", Steered, false},
 	Work:       {"work", Steered, true},
+	Guard:      {"guard", Steered, true},
 	Silent:     {"silent", Warns, false},
 	Cut:        {"cut", Warns, false},
 	Aborted:    {"abort", Warns, false},

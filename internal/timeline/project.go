@@ -26,6 +26,8 @@ type (
 	checkEvent    struct{ watchdog.Check }
 	askEvent      struct{ check string }
 	workEvent     struct{ check string }
+	onwardEvent   struct{ n int } // the agent is sent on without a check
+	guardEvent    struct{}        // the agent was asked for its next action
 	outcomeEvent  struct{ watchdog.Outcome }
 	startEvent    struct{ settings watchdog.Settings }
 	setEvent      struct{ settings watchdog.Settings }

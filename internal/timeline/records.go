@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -60,6 +61,16 @@ var records = map[string]func(data json.RawMessage, row adder) (event any, ok bo
 		row(Watch, stopTitle(v), "")
 		return stopEvent{string(v.Reason)}
 	}),
+	watchdog.RecordOnward: of(func(v watchdog.Check, row adder) any {
+		row(Watch, fmt.Sprintf("%d/%d without a check: %s", v.N, v.Max, v.Reason), "")
+		return onwardEvent{v.N}
+	}),
+	guard.Type: of(func(v guard.Record, row adder) any {
+		if title := guardTitle(v); title != "" {
+			row(Watch, "guard: "+title, "")
+		}
+		return nil
+	}),
 	watchdog.RecordHook: of(func(v watchdog.Hook, row adder) any {
 		row(Watch, "on-stop command for "+v.Event+": "+v.Result, "")
 		return nil
@@ -93,6 +104,29 @@ func digestCustom(c *pi.Custom, row adder) any {
 	}
 	row(kind, strings.TrimSpace(strings.TrimPrefix(c.CustomType, recordPrefix)+" "+short(string(c.Data), maxTitle)), "")
 	return nil
+}
+
+// guardTitle tells a record of the guard; "" for one that is not worth a row:
+// the message says that a silent stop was continued.
+func guardTitle(r guard.Record) string {
+	switch r.Event {
+	case guard.Continued, guard.Moved:
+		return ""
+	case guard.Tripped:
+		return "the breaker tripped: the agent " + r.Tripped
+	case guard.WasReset:
+		return "reset" + by(r.By)
+	case guard.TurnedOn, guard.TurnedOff:
+		return "turned " + string(r.Event) + by(r.By)
+	}
+	return string(r.Event)
+}
+
+func guardCounts(row, total int) string {
+	if row == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of %d in a row, %d of %d since the user's message", row, guard.RowLimit, total, guard.EpisodeLimit)
 }
 
 func by(who string) string {

@@ -108,9 +108,11 @@ func (s *Story) event(n *node, ev any) {
 		if s.Wait.For == ForQuota { // another model, another quota
 			s.Wait = Wait{}
 		}
+	case onwardEvent:
+		s.Count = max(s.Count+1, ev.n)
 	case stopEvent:
 		s.Watched, s.Why = false, ev.reason
-	case workEvent:
+	case workEvent, guardEvent:
 		s.Standing = Working
 		s.Wait = Wait{}
 		s.Wait.asked(n.time)
