@@ -21,7 +21,7 @@ var order = []string{
 	"fold_edits.ts", "fold_hook.ts", "fold.ts",
 	"run.ts", "tool.ts", "check.ts",
 	"compaction.ts", "keyboard.ts", "input.ts", "decide.ts",
-	"facts.ts", "send.ts", "settle.ts",
+	"facts.ts", "send.ts", "guard.ts", "settle.ts",
 	"navigator.ts", "rollback.ts", "command.ts",
 	"piwatch.ts", // ties it all together; the default export is here
 }

@@ -116,7 +116,7 @@ func (g *Guard) Step(ev Event) []Effect {
 
 func (g *Guard) ended(ev Ended) []Effect {
 	g.asked = nil
-	if ev.Check || len(ev.Answers) == 0 {
+	if ev.Check {
 		return nil
 	}
 	progress := ev.Worked

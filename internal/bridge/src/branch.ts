@@ -1,6 +1,6 @@
 // What the branch of the session says: where it stands, which checks are in it, and what the hub needs of it.
 import { isAnswerRow, isOwnRecord, isRecord } from "./entry.ts";
-import { type Json, MESSAGE_CHECK, MESSAGE_WORK, RECORD_CHECK, RECORD_OUTCOME, RECORD_START, RECORD_TOOL } from "./protocol.ts";
+import { GUARD, type Json, MESSAGE_CHECK, MESSAGE_WORK, RECORD_CHECK, RECORD_OUTCOME, RECORD_START, RECORD_TOOL } from "./protocol.ts";
 import type { Session } from "./session.ts";
 import { beginning } from "./text.ts";
 
@@ -26,6 +26,19 @@ export class Branch {
 			entry = entry.parentId ? manager.getEntry(entry.parentId) : undefined;
 		}
 		return entry?.id ?? "";
+	}
+
+	/** Whether the token limit cut the last answer before any call of a tool. What a check left folded is no answer. */
+	get wasCut(): boolean {
+		const manager = this.session.manager;
+		const folded = new Set<string>();
+		for (let e = manager.getLeafEntry(); e; e = e.parentId ? manager.getEntry(e.parentId) : undefined) {
+			if (isRecord(e, RECORD_OUTCOME) && !e.data?.unfolded) for (const id of e.data?.rows ?? []) folded.add(id);
+			if (folded.has(e.id)) continue;
+			if (e.message?.role === "user") return false;
+			if (e.message?.role === "assistant") return e.message.stopReason === "length" && !e.message.content.some((b: any) => b.type === "toolCall");
+		}
+		return false;
 	}
 
 	/** The last outcome of an exchange. */
@@ -62,8 +75,9 @@ export class Branch {
 		return calls.every((call: any) => isHarmless(call) || !worked(call.id)) ? rows : [];
 	}
 
-	/** What the hub needs to know where the watchdog stands: the records since the last start, of checks, outcomes and work
-	 * messages the last each, the last outcome that stopped it, and how the user's last message begins. What else was said stays in Pi. */
+	/** What the hub needs to know where watchdog and guard stand: the records since the last start, of checks, outcomes, work
+	 * messages and the guard the last each, the last outcome that stopped it, and how the user's last message begins. What else
+	 * was said stays in Pi. */
 	get essence(): Json[] {
 		const entries = this.entries;
 		const isUser = (e: any): boolean => e.type === "message" && e.message.role === "user";
@@ -73,11 +87,12 @@ export class Branch {
 		const lasts = new Set([
 			entries.findLastIndex(isUser),
 			entries.findLastIndex((e) => isRecord(e, RECORD_CHECK)),
+			entries.findLastIndex((e) => isRecord(e, GUARD)),
 			entries.findLastIndex(isEnd),
 			entries.findLastIndex((e) => isEnd(e) && e.data?.end === "answered" && e.data?.decision !== "continue"),
 			entries.findLastIndex(isWork),
 		]);
-		const single = (e: any): boolean => isUser(e) || isWork(e) || isRecord(e, RECORD_CHECK) || isRecord(e, RECORD_OUTCOME);
+		const single = (e: any): boolean => isUser(e) || isWork(e) || [RECORD_CHECK, RECORD_OUTCOME, GUARD].some((type) => isRecord(e, type));
 		const bare = (e: any): Json => ({ type: e.type, id: e.id, parentId: e.parentId, timestamp: e.timestamp });
 		return entries
 			.filter((e, i) => lasts.has(i) || (start >= 0 && i >= start && isOwnRecord(e) && !single(e) && !isRecord(e, RECORD_TOOL)))

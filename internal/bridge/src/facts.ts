@@ -38,13 +38,14 @@ export class Facts {
 			leaf: this.branch.fenceLeaf,
 			runs: this.run.runs,
 			aborted: this.run.aborted,
+			cut: this.branch.wasCut,
 			check: this.checks.id,
 		};
 	}
 
 	hello(reason: string): Json {
 		const env: Record<string, string> = {};
-		for (const key of ["PI_WATCHDOG", "PI_WATCHDOG_ON_STOP", "PI_WATCHDOG_ROLLBACK"]) {
+		for (const key of ["PI_WATCHDOG", "PI_WATCHDOG_ON_STOP", "PI_WATCHDOG_ROLLBACK", "PI_WATCHDOG_GUARD"]) {
 			const value = process.env[key];
 			if (value !== undefined) env[key] = value;
 		}

@@ -8,7 +8,7 @@
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Branch } from "./branch.ts";
 import { Checks } from "./check.ts";
-import { registerCommand } from "./command.ts";
+import { registerCommands } from "./command.ts";
 import { Compaction } from "./compaction.ts";
 import { decide } from "./decide.ts";
 import { isAbort } from "./entry.ts";
@@ -16,6 +16,7 @@ import { Facts } from "./facts.ts";
 import { Fold } from "./fold.ts";
 import { FoldEdits } from "./fold_edits.ts";
 import { FoldHook } from "./fold_hook.ts";
+import { Guard } from "./guard.ts";
 import { Input } from "./input.ts";
 import { Keyboard } from "./keyboard.ts";
 import { Link } from "./link.ts";
@@ -44,10 +45,11 @@ export default function piwatch(pi: ExtensionAPI): void {
 	const input = new Input(session, link, run, compaction, checks);
 	const facts = new Facts(session, branch, run, compaction, keyboard, checks);
 	const send = new Send(session, run, compaction, checks, input, facts);
+	const guard = new Guard(session, link, run, checks, send, facts);
 	const settle = new Settle(session, branch, link, run, checks, facts);
 	const navigator = new Navigator(session);
 	const rollback = new Rollback(session, branch, compaction, checks, fold, navigator, facts);
-	registerCommand(session, link, navigator);
+	registerCommands(session, link, navigator);
 	showMessages(pi);
 
 	// --------------------------------------------------------------------------------------------------------- the hub
@@ -154,6 +156,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		const last = event.messages.findLast((m: any) => m.role === "assistant");
 		if (!last) return;
 		if (isAbort(last) || c.signal?.aborted) run.sawAbort(); // Pi 0.81.1 says nothing else of an abort from here on
+		if (await guard.ended(event.messages, c)) return;
 		if (settle.isEarly && !checks.isOpen && (last.stopReason === "stop" || last.stopReason === "length")) await settle.tellEarly();
 	});
 	session.on("agent_before_settle", (event) => {

@@ -1,7 +1,7 @@
 // What piwatch shows in Pi's transcript: one line each, more when it is expanded.
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { truncateToWidth } from "@earendil-works/pi-tui";
-import { MESSAGE_CHECK, MESSAGE_WORK } from "./protocol.ts";
+import { GUARD, MESSAGE_CHECK, MESSAGE_WORK } from "./protocol.ts";
 
 interface Component { render(width: number): string[]; invalidate(): void }
 
@@ -16,5 +16,8 @@ export function showMessages(pi: ExtensionAPI): void {
 	);
 	pi.registerMessageRenderer(MESSAGE_WORK, (message, options, theme) =>
 		lines(theme.fg("muted", options.expanded ? `⏱ ${message.content}` : "⏱ back to work")),
+	);
+	pi.registerMessageRenderer(GUARD, (message, options, theme) =>
+		lines(theme.fg("muted", options.expanded ? `⏱ ${message.content}` : "⏱ a silent stop: asked for the next action")),
 	);
 }

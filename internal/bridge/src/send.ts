@@ -3,12 +3,12 @@ import type { Checks } from "./check.ts";
 import type { Compaction } from "./compaction.ts";
 import type { Facts } from "./facts.ts";
 import type { Input } from "./input.ts";
-import { MESSAGE_CHECK, MESSAGE_WORK, type Receipt, RECORD_CHECK, sent } from "./protocol.ts";
+import { type Json, MESSAGE_CHECK, MESSAGE_WORK, type Receipt, RECORD_CHECK, RECORD_ONWARD, sent } from "./protocol.ts";
 import type { Run } from "./run.ts";
 import type { Session } from "./session.ts";
 
 /** The moment the hub decided for. `until` is in milliseconds. */
-interface Fence { settle: number; leaf: string; until?: number }
+export interface Fence { settle: number; leaf: string; until?: number }
 
 export class Send {
 	constructor(
@@ -35,20 +35,22 @@ export class Send {
 		return sent;
 	}
 
-	work(params: { fence: Fence; check: string; text: string }): Receipt {
+	/** `record` is that of a work message that no check came before. */
+	work(params: { fence: Fence; check: string; text: string; record?: Json }): Receipt {
 		const no = this.refusal(params.fence);
 		if (no) return no;
+		if (params.record) this.session.append(RECORD_ONWARD, params.record);
 		this.ask(MESSAGE_WORK, params.text, params.check);
 		return sent;
 	}
 
-	/** Everything is looked at again in the tick of the send. */
-	private refusal(fence: Fence): Receipt | undefined {
+	/** Everything is looked at again in the tick of the send. `ending` is for what is sent into a run that ends. */
+	refusal(fence: Fence, ending = false): Receipt | undefined {
 		const now = this.facts.now();
 		const reasons: [boolean, "refused" | "stale", string][] = [
 			[this.checks.isOpen, "refused", "a check is open"],
 			[this.compaction.on, "refused", "Pi is compacting"],
-			[!now.idle, "refused", "the agent is running"],
+			[!now.idle && !ending, "refused", "the agent is running"],
 			[this.input.justSubmitted, "refused", "a message was just submitted"],
 			[now.queued, "refused", "a message is queued"],
 			[now.dialog, "refused", "a dialog is open"],
