@@ -109,7 +109,7 @@ func eventOf(e *pi.Entry) func(*state) {
 		return with(e, func(s *state, r watchdog.Start) { *s = state{Ending: Ending{Watched: true}, mode: r.Settings.Mode} })
 	case watchdog.RecordSet:
 		return with(e, func(s *state, r watchdog.Set) { s.mode = r.Settings.Mode })
-	case watchdog.RecordCheck:
+	case watchdog.RecordCheck, watchdog.RecordOnward:
 		return with(e, func(s *state, r watchdog.Check) { s.Checks, s.Error = r.N, "" })
 	case watchdog.RecordStop:
 		return with(e, (*state).stop)

@@ -17,6 +17,11 @@ export class Branch {
 		return this.entries.some((e) => isRecord(e, RECORD_START));
 	}
 
+	/** Whether piwatch ever wrote into it: there are sessions that only the guard knows. */
+	get hasRecords(): boolean {
+		return this.entries.some(isOwnRecord);
+	}
+
 	/** The last entry that is neither a record of piwatch nor one of its folds, and no compaction, which does not move the
 	 * session on: what a fence compares. */
 	get fenceLeaf(): string {

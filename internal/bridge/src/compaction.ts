@@ -37,7 +37,7 @@ export class Compaction {
 		this.running = true;
 		const { preparation } = event;
 		if (!this.session.hasEdits) for (const key of ["messagesToSummarize", "turnPrefixMessages"]) preparation[key] = this.hook.visible(preparation[key]);
-		if (this.branch.isWatched) repairCut(preparation, event.branchEntries);
+		if (this.branch.hasRecords) repairCut(preparation, event.branchEntries);
 		this.tellUntilAborted(event.signal);
 	}
 
