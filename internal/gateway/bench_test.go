@@ -1,0 +1,238 @@
+package gateway_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// compare measures three ways to one upstream in turn, b.N times: direct,
+// through the gateway, and through a bare reverse proxy. It reports what the
+// last two take more than the first. All figures are of one run.
+func compare(b *testing.B, r *rig, once func(url string) time.Duration) {
+	b.Helper()
+	ways := []string{r.upstream, r.url, bareProxy(b, r.upstream)}
+	for range 50 { // connections, buffers, the processor's clock
+		for _, url := range ways {
+			once(url)
+		}
+	}
+	var took [3][]time.Duration
+	for b.Loop() {
+		for i, url := range ways {
+			took[i] = append(took[i], once(url))
+		}
+	}
+	for _, all := range took {
+		slices.Sort(all)
+	}
+	added := func(way int, share float64) float64 {
+		at := int(share * float64(len(took[way])))
+		return (took[way][at] - took[0][at]).Seconds() * 1000
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(added(1, 0.5), "added-p50-ms")
+	b.ReportMetric(added(1, 0.99), "added-p99-ms")
+	b.ReportMetric(added(2, 0.5), "bare-p50-ms")
+	b.ReportMetric(added(2, 0.99), "bare-p99-ms")
+}
+
+// bareProxy is the standard library's reverse proxy, without anything around
+// it.
+func bareProxy(b *testing.B, upstream string) string {
+	b.Helper()
+	target, err := url.Parse(upstream)
+	if err != nil {
+		b.Fatal(err)
+	}
+	bare := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }, Transport: newTransport(b),
+	})
+	b.Cleanup(bare.Close)
+	return bare.URL
+}
+
+// newTransport is one for a bench; its connections end with it.
+func newTransport(b *testing.B) *http.Transport {
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	b.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+// BenchmarkLatency is what the gateway adds to a request of 64 KiB and a short
+// answer.
+func BenchmarkLatency(b *testing.B) {
+	r := newBench(b, func(w http.ResponseWriter, _ *http.Request) { status(200, "yes")(w) })
+	body := strings.Repeat("x", 64<<10)
+	compare(b, r, func(url string) time.Duration {
+		began := time.Now()
+		res, err := r.client.Post(url, "application/json", strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		return time.Since(began)
+	})
+}
+
+// BenchmarkFirstByte is what the gateway adds until the first byte of a stream.
+func BenchmarkFirstByte(b *testing.B) {
+	r := newBench(b, func(w http.ResponseWriter, _ *http.Request) {
+		send := flow(w)
+		send("data: first\n\n")
+		send("data: [DONE]\n\n")
+	})
+	body := strings.Repeat("x", 64<<10)
+	compare(b, r, func(url string) time.Duration {
+		began := time.Now()
+		res, err := r.client.Post(url, "application/json", strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := res.Body.Read(make([]byte, 1)); err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(began)
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		return took
+	})
+}
+
+// BenchmarkThroughput is the share of a bare reverse proxy's throughput that is
+// left, over answers of 32 MiB.
+func BenchmarkThroughput(b *testing.B) {
+	junk := make([]byte, 32<<20)
+	r := newBench(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(junk) })
+	bare := bareProxy(b, r.upstream)
+	once := func(url string) time.Duration {
+		began := time.Now()
+		res, err := r.client.Get(url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		return time.Since(began)
+	}
+	once(bare)
+	once(r.url)
+	var took [2]time.Duration
+	for b.Loop() {
+		took[0] += once(bare)
+		took[1] += once(r.url)
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(b.N)*32/took[1].Seconds(), "MiB/s")
+	b.ReportMetric(100*took[0].Seconds()/took[1].Seconds(), "%-of-bare")
+}
+
+// BenchmarkStreams is what 1,000 streams at 20 events a second take more when
+// they pass the gateway: cores, and memory that is in use.
+func BenchmarkStreams(b *testing.B) {
+	const streams, every, events = 1000, 50 * time.Millisecond, 60
+	r := newBench(b, func(w http.ResponseWriter, req *http.Request) {
+		send := flow(w)
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for i := range events {
+			select {
+			case <-ticker.C:
+				send(fmt.Sprintf(`data: {"choices":[{"delta":{"content":"token %d"},"finish_reason":null}]}`+"\n\n", i))
+			case <-req.Context().Done():
+				return
+			}
+		}
+		send("data: [DONE]\n\n")
+	})
+	for b.Loop() {
+		var cores, memory [2]float64
+		for i, url := range []string{r.upstream, r.url} {
+			cores[i], memory[i] = run(b, r.client, url, streams)
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(cores[1]-cores[0], "added-cores")
+		b.ReportMetric(memory[1]-memory[0], "added-MiB")
+	}
+}
+
+// run reads n streams at the same time to their ends. It returns the cores they
+// took, and the memory in use in the middle, in MiB.
+func run(b *testing.B, client *http.Client, url string, n int) (cores, memory float64) {
+	b.Helper()
+	runtime.GC()
+	var before, during runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, began := processor(), time.Now()
+	var streams, halfway sync.WaitGroup
+	halfway.Add(n)
+	for range n {
+		streams.Go(func() {
+			passed := sync.OnceFunc(halfway.Done)
+			defer passed()
+			res, err := client.Get(url)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			lines, last := bufio.NewScanner(res.Body), ""
+			for i := 0; lines.Scan(); i++ {
+				if lines.Text() != "" {
+					last = lines.Text()
+				}
+				if i == 60 {
+					passed()
+				}
+			}
+			if last != "data: [DONE]" {
+				b.Errorf("a stream ended with %q", last)
+			}
+		})
+	}
+	halfway.Wait()
+	runtime.GC()
+	runtime.ReadMemStats(&during)
+	streams.Wait()
+	cores = float64(processor()-cpu) / float64(time.Since(began))
+	client.CloseIdleConnections()
+	return cores, float64(int64(inUse(during))-int64(inUse(before))) / (1 << 20)
+}
+
+func inUse(m runtime.MemStats) uint64 { return m.HeapInuse + m.StackInuse }
+
+// processor is the time of the processor that this process has taken.
+func processor() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// newBench is a rig that keeps nothing of what passes.
+func newBench(b *testing.B, answer http.HandlerFunc) *rig {
+	b.Helper()
+	r := newRig(b, nil)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		answer(w, req)
+	}))
+	b.Cleanup(upstream.Close)
+	r.upstream = upstream.URL
+	r.url = r.address("session", upstream.URL)
+	r.client.Transport = newTransport(b)
+	return r
+}

@@ -1,0 +1,279 @@
+package gateway_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"piwatch/internal/gateway"
+)
+
+// flow begins a stream of events.
+func flow(w http.ResponseWriter) func(string) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.WriteHeader(200)
+	flush := http.NewResponseController(w).Flush
+	_ = flush()
+	return func(text string) {
+		_, _ = io.WriteString(w, text)
+		_ = flush()
+	}
+}
+
+// Each event is there before the next is sent.
+func TestEventsAreNotHeldBack(t *testing.T) {
+	next := make(chan struct{})
+	r := newRig(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		send := flow(w)
+		for i := range 20 {
+			send(fmt.Sprintf("data: %d\n\n", i))
+			<-next
+		}
+		send("data: [DONE]\n\n")
+	})
+	res, err := r.post("/", "ask")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(res.Body)
+	for i := range 20 {
+		line, err := in.ReadString('\n')
+		if err != nil || line != fmt.Sprintf("data: %d\n", i) {
+			t.Fatalf("%q, %v", line, err)
+		}
+		_, _ = in.ReadString('\n')
+		next <- struct{}{}
+	}
+	rest, err := io.ReadAll(in)
+	if err != nil || string(rest) != "data: [DONE]\n\n" {
+		t.Errorf("%q, %v", rest, err)
+	}
+	_ = res.Body.Close()
+	if p := r.settled().Providers[0]; p.Unterminated+p.Broken != 0 {
+		t.Errorf("counts %+v", p.Counts)
+	}
+}
+
+// An answer that breaks after its first byte is passed on at once as broken.
+func TestBreakInMidStream(t *testing.T) {
+	for _, how := range []string{"reset", "end"} {
+		t.Run(how, func(t *testing.T) {
+			cut := make(chan struct{})
+			r := newRig(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+				flow(w)("data: some\n\n")
+				<-cut
+				if how == "end" {
+					panic(http.ErrAbortHandler)
+				}
+				reset(w)
+			})
+			res, err := r.post("/", "ask")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			first := make([]byte, 12)
+			if _, err := io.ReadFull(res.Body, first); err != nil || string(first) != "data: some\n\n" {
+				t.Fatalf("%q, %v", first, err)
+			}
+			close(cut)
+			at := time.Now()
+			if rest, err := io.ReadAll(res.Body); err == nil || len(rest) > 0 {
+				t.Errorf("the answer ended well, with %q", rest)
+			}
+			if took := time.Since(at); took > 100*time.Millisecond {
+				t.Errorf("it took %v", took)
+			}
+			r.event(gateway.Broken)
+			p := r.settled().Providers[0]
+			if r.count() != 1 || p.Broken != 1 || p.Answers["200"] != 1 || p.Breaker.Failed != 0 {
+				t.Errorf("%d requests, %+v", r.count(), p)
+			}
+		})
+	}
+}
+
+func TestTerminators(t *testing.T) {
+	chat := `data: {"choices":[{"delta":{"content":"x"},"finish_reason":null}]}` + "\n\n"
+	for _, c := range []struct {
+		name string
+		text string
+		want bool
+	}{
+		{"chat completions", chat + "data: [DONE]\n\n", true},
+		{"no blank line after the end", chat + "data: [DONE]", true},
+		{"CRLF", "data: x\r\n\r\ndata: [DONE]\r\n\r\n", true},
+		{"a reason and no DONE", chat + `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\n", true},
+		{"chat completions, cut", chat + chat, false},
+		{"cut in the last line", chat + "data: [DO", false},
+		{"DONE in a text", `data: {"content":"data: [DONE]"}` + "\n\n", false},
+		{"messages", "event: message_start\ndata: {}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", true},
+		{"messages, cut", "event: message_start\ndata: {}\n\nevent: message_delta\ndata: {}\n\n", false},
+		{"responses", "event: response.completed\ndata: {\"type\":\"response.completed\",\"x\":\"" + strings.Repeat("y", 100_000) + "\"}\n\n", true},
+		{"responses that failed", "event: response.failed\ndata: {}\n\n", true},
+		{"responses, no event line", `data: {"type":"response.incomplete"}` + "\n\n", true},
+		{"responses, cut", "event: response.created\ndata: {\"type\":\"response.created\"}\n\n", false},
+		{"an error", `data: {"error":{"message":"overloaded"}}` + "\n\n", true},
+		{"Gemini", `data: {"candidates": [{"finishReason": "STOP"}]}` + "\r\n\r\n", true},
+		{"only comments", ": ping\n\n: ping\n\n", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, size := range []int{1, 2, 7, 1000, len(c.text)} {
+				var pieces []string
+				for rest := c.text; rest != ""; {
+					n := min(size, len(rest))
+					pieces, rest = append(pieces, rest[:n]), rest[n:]
+				}
+				if got := gateway.Terminated(pieces...); got != c.want {
+					t.Errorf("in pieces of %d bytes: %v, want %v", size, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestUnterminated(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		t.Run(fmt.Sprint("cut ", cut), func(t *testing.T) {
+			r := newRig(t, func(_ int, w http.ResponseWriter, _ *http.Request) { flow(w)("data: some\n\n") }, func(o *gateway.Options) {
+				o.Settings = func() gateway.Settings { s := gateway.DefaultSettings(); s.Cut = cut; return s }
+			})
+			res, err := r.post("/", "ask")
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			if string(text) != "data: some\n\n" || (err != nil) != cut {
+				t.Errorf("%q, %v", text, err)
+			}
+			if e := r.event(gateway.Unterminated); e.Cut != cut || e.Route.Provider != "scripted" {
+				t.Errorf("event %+v", e)
+			}
+			if p := r.settled().Providers[0]; p.Unterminated != 1 {
+				t.Errorf("counts %+v", p.Counts)
+			}
+		})
+	}
+}
+
+// A stream with no bytes at all, and answers that are no streams, have no
+// terminator to miss.
+func TestNothingToTerminate(t *testing.T) {
+	r := newRig(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		if n == 1 {
+			flow(w)
+			return
+		}
+		status(200, "data: x\n\n")(w)
+	})
+	r.want("a", 200, "")
+	r.want("b", 200, "data: x\n\n")
+	if p := r.settled().Providers[0]; p.Unterminated != 0 || r.count() != 2 {
+		t.Errorf("%d requests, counts %+v", r.count(), p.Counts)
+	}
+}
+
+func TestSilence(t *testing.T) {
+	const limit = 50 * time.Millisecond
+	for _, c := range []struct {
+		name       string
+		began, cut bool
+	}{
+		{"in a stream", true, false},
+		{"in a stream, cut", true, true},
+		{"before the answer", false, false},
+		{"before the answer, cut", false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			goOn := make(chan struct{})
+			r := newRig(t, func(_ int, w http.ResponseWriter, req *http.Request) {
+				wait := func() {
+					select {
+					case <-goOn:
+					case <-req.Context().Done():
+					}
+				}
+				if !c.began {
+					wait()
+				}
+				send := flow(w)
+				send("data: some\n\n")
+				if c.began {
+					wait()
+				}
+				send("data: [DONE]\n\n")
+			}, func(o *gateway.Options) {
+				o.Settings = func() gateway.Settings { return gateway.Settings{Silence: limit, Cut: c.cut} }
+			})
+			type end struct {
+				text string
+				err  error
+			}
+			ended := make(chan end, 1)
+			go func() {
+				res, err := r.post("/", "ask")
+				if err != nil {
+					ended <- end{"", err}
+					return
+				}
+				text, err := io.ReadAll(res.Body)
+				_ = res.Body.Close()
+				ended <- end{string(text), err}
+			}()
+			if e := r.event(gateway.Silent); e.Cut != c.cut || e.Silent < limit {
+				t.Errorf("event %+v", e)
+			}
+			if !c.cut {
+				close(goOn)
+			}
+			got := <-ended
+			if c.cut && got.err == nil || !c.cut && (got.err != nil || got.text != "data: some\n\ndata: [DONE]\n\n") {
+				t.Errorf("%q, %v", got.text, got.err)
+			}
+			p := r.settled().Providers[0]
+			if p.Silent != 1 || r.count() != 1 {
+				t.Errorf("%d requests, counts %+v", r.count(), p.Counts)
+			}
+		})
+	}
+}
+
+// An upgrade passes, as with any proxy.
+func TestUpgrade(t *testing.T) {
+	r := newRig(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "echo")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		line, _ := rw.ReadString('\n')
+		_, _ = io.WriteString(conn, line)
+		_ = conn.Close()
+	})
+	request, err := http.NewRequest("GET", r.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Connection", "Upgrade")
+	request.Header.Set("Upgrade", "echo")
+	res, err := r.client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatalf("status %d", res.StatusCode)
+	}
+	pipe := res.Body.(io.ReadWriter)
+	_, _ = io.WriteString(pipe, "hello\n")
+	if text, err := io.ReadAll(pipe); string(text) != "hello\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
