@@ -17,7 +17,7 @@ var modules embed.FS
 // those before it. A new one is added here first, on purpose.
 var order = []string{
 	"protocol.ts", "safe.ts", "text.ts", "entry.ts", "screen.ts", // words
-	"session.ts", "branch.ts", "channel.ts", "link.ts", // Pi, and the hub
+	"session.ts", "branch.ts", "channel.ts", "link.ts", "gateway.ts", // Pi, and the hub
 	"fold_edits.ts", "fold_hook.ts", "fold.ts",
 	"run.ts", "tool.ts", "check.ts",
 	"compaction.ts", "keyboard.ts", "input.ts", "decide.ts",

@@ -119,7 +119,7 @@ Exit codes:
 	)
 	root.AddCommand(a.statusCommand(), a.lsCommand(), a.logCommand(), a.exportCommand(), a.waitCommand(), a.runCommand(), a.replayCommand(), a.demoCommand())
 	root.AddCommand(a.steerCommands()...)
-	root.AddCommand(a.guardCommand())
+	root.AddCommand(a.guardCommand(), a.gatewayCommand())
 	root.AddCommand(a.installCommand(), a.upgradeCommand(), a.uninstallCommand(), a.doctorCommand(), a.configCommand(), a.hubCommand(), a.versionCommand(), jsonTopic())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

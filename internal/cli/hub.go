@@ -88,11 +88,16 @@ func (a *app) hubRun(ctx context.Context) error {
 	defer log.Close()
 	ctx, release := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer release()
+	proxy, err := a.gatewayOptions(logger)
+	if err != nil {
+		return err
+	}
 	err = hub.Run(ctx, hub.Options{
 		Socket:      socket,
 		Version:     a.version,
 		Log:         logger,
 		Preferences: func() hub.Preferences { return a.preferences(logger) },
+		Gateway:     proxy,
 	})
 	if errors.Is(err, control.ErrHubRunning) {
 		return &refusedError{err.Error(), "one is enough for a user; see: piwatch hub status"}

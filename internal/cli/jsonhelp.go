@@ -29,6 +29,8 @@ var outputs = []struct {
 	{"doctor", "one", doctor.Report{}},
 	{"config show", "a list", shownSetting{}},
 	{"version", "one", versionInfo{}},
+	{"gateway status", "one", control.GatewayState{}},
+	{"gateway on, gateway off", "one", control.CommandReply{}},
 	{"hub status", "one", hubState{}},
 }
 

@@ -45,6 +45,16 @@ func HubLog(env func(string) string) (string, error) {
 	return filepath.Join(dir, "hub.log"), nil
 }
 
+// GatewayState is the file that keeps the gateway's port, key and what is on, in
+// StateDir.
+func GatewayState(env func(string) string) (string, error) {
+	dir, err := StateDir(env)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "gateway.json"), nil
+}
+
 func below(env func(string) string, variable, fallback string) (string, error) {
 	if dir := env(variable); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "piwatch"), nil

@@ -22,6 +22,8 @@ func TestDirs(t *testing.T) {
 		{"state", StateDir, map[string]string{"XDG_STATE_HOME": "", "HOME": "/h"}, "/h/.local/state/piwatch"},
 		{"hub.log", HubLog, map[string]string{"HOME": "/h"}, "/h/.local/state/piwatch/hub.log"},
 		{"hub.log", HubLog, map[string]string{}, ""},
+		{"gateway.json", GatewayState, map[string]string{"XDG_STATE_HOME": "/s"}, "/s/piwatch/gateway.json"},
+		{"gateway.json", GatewayState, map[string]string{}, ""},
 	} {
 		got, err := c.dir(func(key string) string { return c.env[key] })
 		if got != c.want || (c.want == "") != errors.Is(err, ErrNoHome) {

@@ -42,6 +42,10 @@ var reference = []Setting{
 
 	{"guard", "on", "true", "true, false", "an agent that stops without a word is asked for its next action", "", "", "PI_WATCHDOG_GUARD", ""},
 
+	{"gateway", "silence", "480", "300 to 86400", "seconds without a byte of an answer before that is told", "", "", "", ""},
+	{"gateway", "cut", "false", "true, false", "such an answer, or one without its end, is cut, so that Pi tries again", "", "", "", ""},
+	{"gateway", "retry_after", "60", "0 to 300", "the longest wait that a provider may ask for, in seconds", "", "", "", ""},
+
 	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log, from its next start on", "PIWATCH_LOG_LEVEL", "", "", ""},
 	{"log", "megabytes", "4", "1 to 1000", "size at which the hub begins a new log; three old ones are kept", "PIWATCH_LOG_MEGABYTES", "", "", ""},
 }
@@ -62,6 +66,7 @@ var known = map[string]func(source) []error{
 	"watchdog": func(s source) []error { _, errs := watchdogKeys.read(s, "watchdog"); return errs },
 	"guard":    func(s source) []error { _, errs := guardKeys.read(s, "guard"); return errs },
 	"notify":   func(s source) []error { _, errs := notifyKeys.read(s, "notify"); return errs },
+	"gateway":  func(s source) []error { _, errs := gatewayKeys.read(s, "gateway"); return errs },
 	"log":      func(s source) []error { _, errs := logKeys.read(s, "log"); return errs },
 	keysTable:  func(s source) []error { _, errs := readKeys(s); return errs },
 }

@@ -144,6 +144,12 @@ func (p *pushes) handle(_ context.Context, _ *Conn, method string, params json.R
 			return nil, err
 		}
 		p.put("", Push{Notice: &notice})
+	case GatewayPush:
+		var state GatewayState
+		if err := Decode(params, &state); err != nil {
+			return nil, err
+		}
+		p.put("gateway", Push{Gateway: &state})
 	default:
 		return nil, fmt.Errorf("%w: %s", ErrUnknownMethod, method)
 	}

@@ -121,6 +121,8 @@ type BridgeHello struct {
 	// Records are the entries of the branch that say where the watchdog stands: those of piwatch, and
 	// that the user spoke. Of what was said they hold how the last message of the user begins, see watchdog.SaidMax.
 	Records []json.RawMessage `json:"records,omitempty"`
+	// Provider is that of the model; nil where there is none.
+	Provider *ProviderEvent `json:"provider,omitempty"`
 }
 
 // Parent is the session whose process started this one.

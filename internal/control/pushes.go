@@ -13,6 +13,7 @@ type Push struct {
 	Session *Session // new or changed
 	Gone    string   // id of a session that has no bridge any more
 	Notice  *Notice
+	Gateway *GatewayState // new or changed
 }
 
 // waiting is a Push in the queue. Its key names the session it is about; it is

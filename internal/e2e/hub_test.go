@@ -38,9 +38,12 @@ func startHubAt(t testing.TB, h *Home, clock hub.Clock) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	log := &strings.Builder{}
+	proxy := hub.GatewayOptions{
+		State: filepath.Join(h.State, "piwatch", "gateway.json"), Backoff: func(int) time.Duration { return 5 * time.Millisecond },
+	}
 	go func() {
 		ended <- hub.Run(ctx, hub.Options{
-			Socket: socket, Clock: clock, Version: "0.0.0-test", IdleExit: -1, Ready: ready,
+			Socket: socket, Clock: clock, Version: "0.0.0-test", IdleExit: -1, Ready: ready, Gateway: proxy,
 			Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		})
 	}()

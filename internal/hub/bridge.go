@@ -24,6 +24,7 @@ type bridge struct {
 	hello   control.BridgeHello
 	out     chan request
 	done    chan struct{}
+	pointed pointing
 }
 
 // request is one call of the bridge; got takes the receipt, with the hub's
@@ -147,12 +148,13 @@ var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
 	control.CheckClosed: event(func(e control.CheckClosedEvent) watchdog.Event {
 		return watchdog.Closed{Outcome: e.Outcome}
 	}),
-	control.Ended:   method((*bridge).ended),
-	control.Tree:    method((*bridge).moved),
-	control.Renamed: method((*bridge).renamed),
-	control.Settled: method((*bridge).settled),
-	control.Decide:  method((*bridge).decide),
-	control.Command: method(func(b *bridge, p control.CommandParams) any { return b.session.recorded(b.session.command(p)) }),
+	control.Ended:      method((*bridge).ended),
+	control.Tree:       method((*bridge).moved),
+	control.Renamed:    method((*bridge).renamed),
+	control.Settled:    method((*bridge).settled),
+	control.ProviderIs: method((*bridge).provider),
+	control.Decide:     method((*bridge).decide),
+	control.Command:    method(func(b *bridge, p control.CommandParams) any { return b.session.recorded(b.session.command(p)) }),
 	control.Bye: method(func(b *bridge, _ control.ByeEvent) any {
 		b.peer.hub.leave(b)
 		return nil

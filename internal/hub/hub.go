@@ -47,6 +47,9 @@ type Options struct {
 	// IdleExit is how long it stays without a bridge and without a client; 0
 	// for a minute, negative for ever.
 	IdleExit time.Duration
+	// Gateway is the proxy before the providers; without its State file there is
+	// none.
+	Gateway GatewayOptions
 	// Ready, when set, is closed once the hub listens.
 	Ready chan<- struct{}
 }
@@ -71,6 +74,8 @@ type Hub struct {
 	peers    map[*peer]struct{}  // connections that said hello
 	idle     Timer               // runs while nobody is here
 	hooks    sync.WaitGroup
+	proxy    proxy
+	drains   sync.WaitGroup // servers of the gateway that let answers end
 }
 
 var errStopped = errors.New("asked to stop")
@@ -90,6 +95,7 @@ func Run(ctx context.Context, options Options) error {
 	h.log.Info("hub listens", "socket", options.Socket, "version", options.Version, "pid", os.Getpid())
 	h.mu.Lock()
 	h.watchIdle()
+	h.openGateway()
 	h.mu.Unlock()
 	if options.Ready != nil {
 		close(options.Ready)
@@ -104,6 +110,9 @@ func Run(ctx context.Context, options Options) error {
 	}()
 	<-ctx.Done()
 	h.log.Info("hub ends", "cause", context.Cause(ctx))
+	h.mu.Lock()
+	h.stopGateway() // its port is free for the hub to come
+	h.mu.Unlock()
 	err = listener.Close()
 	conns.Wait()
 	h.shutdown()
@@ -172,7 +181,11 @@ func (h *Hub) shutdown() {
 	if h.idle != nil {
 		h.idle.Stop()
 	}
+	if h.proxy.pushing != nil {
+		h.proxy.pushing.Stop()
+	}
 	h.mu.Unlock()
+	h.drains.Wait()
 	// A hook that ends soon is heard out; one that does not outlives the hub.
 	ended := make(chan struct{})
 	go func() {

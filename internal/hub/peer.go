@@ -100,6 +100,12 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 	case control.Watch:
 		p.watches = true
 		return h.list(), nil
+	case control.GatewayStatus:
+		return h.gatewayState(), nil
+	case control.GatewaySet:
+		return ask(params, h.setGateway)
+	case control.GatewayTest:
+		return ask(params, h.testGateway)
 	case control.StopHub:
 		var stop control.StopHubParams
 		if err := control.Decode(params, &stop); err != nil {
@@ -129,6 +135,15 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 		who.by = p.client
 	}
 	return s.recorded(verb(s, who, steer)), nil
+}
+
+// ask reads the parameters of a method and calls it.
+func ask[P any](raw json.RawMessage, method func(P) any) (any, error) {
+	var params P
+	if err := control.Decode(raw, &params); err != nil {
+		return nil, err
+	}
+	return method(params), nil
 }
 
 func (h *Hub) list() []control.Session {

@@ -48,6 +48,9 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 	}
 	h.sessions[s.id] = s // also after the last bridge of it was just taken out
 	b := newBridge(p, s, hello)
+	if hello.Provider != nil {
+		b.pointed.provider = *hello.Provider
+	}
 	p.bridge = b
 	s.bridges = append(s.bridges, b)
 	welcome := control.BridgeWelcome{
@@ -61,6 +64,7 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 	}
 	s.footer = "" // what it shows comes with the welcome
 	s.takeOver(b)
+	b.point()
 	view := s.engine.View(h.clock.Now())
 	welcome.Driver = true
 	welcome.On, welcome.Status = view.Phase != watchdog.Off, s.footer

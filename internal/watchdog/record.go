@@ -13,6 +13,7 @@ const (
 	RecordCheck   = "piwatch.check"   // Check: appended directly before the check message; its id is the rollback target
 	RecordOnward  = "piwatch.onward"  // Check: appended directly before a work message that no check came before
 	RecordHook    = "piwatch.hook"    // Hook: how the user's on-stop command ended
+	RecordGateway = "piwatch.gateway" // Gateway: what became of a request on its way through the gateway
 	RecordOutcome = "piwatch.outcome" // Outcome: how an exchange ended, and which rows were folded
 
 	MessageCheck = "piwatch.ask"  // custom message that opens a check; details: MessageDetails

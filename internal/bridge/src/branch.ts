@@ -1,6 +1,6 @@
 // What the branch of the session says: where it stands, which checks are in it, and what the hub needs of it.
 import { isAnswerRow, isOwnRecord, isRecord } from "./entry.ts";
-import { GUARD, type Json, MESSAGE_CHECK, MESSAGE_WORK, RECORD_CHECK, RECORD_OUTCOME, RECORD_START, RECORD_TOOL } from "./protocol.ts";
+import { GUARD, type Json, MESSAGE_CHECK, MESSAGE_WORK, RECORD_CHECK, RECORD_GATEWAY, RECORD_OUTCOME, RECORD_START, RECORD_TOOL } from "./protocol.ts";
 import type { Session } from "./session.ts";
 import { beginning } from "./text.ts";
 
@@ -100,7 +100,7 @@ export class Branch {
 		const single = (e: any): boolean => isUser(e) || isWork(e) || [RECORD_CHECK, RECORD_OUTCOME, GUARD].some((type) => isRecord(e, type));
 		const bare = (e: any): Json => ({ type: e.type, id: e.id, parentId: e.parentId, timestamp: e.timestamp });
 		return entries
-			.filter((e, i) => lasts.has(i) || (start >= 0 && i >= start && isOwnRecord(e) && !single(e) && !isRecord(e, RECORD_TOOL)))
+			.filter((e, i) => lasts.has(i) || (start >= 0 && i >= start && isOwnRecord(e) && !single(e) && !isRecord(e, RECORD_TOOL) && !isRecord(e, RECORD_GATEWAY)))
 			.map((e) => {
 				if (isUser(e)) return { ...bare(e), message: { role: "user", content: beginning(e.message.content) } };
 				if (isWork(e)) return { ...bare(e), customType: e.customType, content: "" };

@@ -16,6 +16,7 @@ import { Facts } from "./facts.ts";
 import { Fold } from "./fold.ts";
 import { FoldEdits } from "./fold_edits.ts";
 import { FoldHook } from "./fold_hook.ts";
+import { Gateway } from "./gateway.ts";
 import { Guard } from "./guard.ts";
 import { Input } from "./input.ts";
 import { Keyboard } from "./keyboard.ts";
@@ -33,7 +34,8 @@ import { Tool } from "./tool.ts";
 export default function piwatch(pi: ExtensionAPI): void {
 	const session = new Session(pi);
 	const branch = new Branch(session);
-	const link = new Link(session, branch, (reason): Json => facts.hello(reason));
+	const link = new Link(session, branch, (reason): Json => ({ ...facts.hello(reason), provider: gateway.provider }));
+	const gateway = new Gateway(session, link);
 	const edits = new FoldEdits(session);
 	const hook = new FoldHook(session, branch);
 	const fold = new Fold(session, branch, edits, hook);

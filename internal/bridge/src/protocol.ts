@@ -7,6 +7,7 @@ export const PROTOCOL = 1;
 export const RECORD_TOOL = "piwatch.tool";
 export const RECORD_START = "piwatch.start";
 export const RECORD_CHECK = "piwatch.check";
+export const RECORD_GATEWAY = "piwatch.gateway";
 export const RECORD_OUTCOME = "piwatch.outcome";
 export const RECORD_ONWARD = "piwatch.onward";
 export const GUARD = "piwatch.guard"; // its records, and its messages

@@ -1,0 +1,67 @@
+package control
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lines says how the gateway stands, for people: what is on, what passes, what
+// was tried again and what waits now.
+func (g GatewayState) Lines(now time.Time) []string {
+	if g.Error != "" {
+		return []string{"gateway: not on: " + g.Error}
+	}
+	if !g.On {
+		return []string{"gateway: off"}
+	}
+	what := "on for all providers"
+	if !g.All {
+		what = "on for " + strings.Join(g.Providers, ", ")
+	} else if len(g.Except) > 0 {
+		what += " but " + strings.Join(g.Except, ", ")
+	}
+	lines := []string{fmt.Sprintf("gateway: %s, 127.0.0.1:%d", what, g.Port)}
+	for _, s := range g.Sessions {
+		if !s.On && s.Why != "" {
+			lines = append(lines, fmt.Sprintf("%s goes direct in session %s: %s", s.Provider, s.Session, s.Why))
+		}
+	}
+	if g.Traffic == nil {
+		return lines
+	}
+	var requests, helped int
+	retries := map[string]int{}
+	for _, p := range g.Traffic.Providers {
+		requests, helped = requests+p.Requests, helped+p.Recovered
+		for cause, n := range p.Retries {
+			retries[cause] += n
+		}
+	}
+	line := fmt.Sprintf("requests: %d, none tried again", requests)
+	if len(retries) > 0 {
+		var causes []string
+		for _, cause := range slices.Sorted(maps.Keys(retries)) {
+			causes = append(causes, fmt.Sprintf("%s×%d", cause, retries[cause]))
+		}
+		line = fmt.Sprintf("requests: %d, tried again after %s, which helped %d times", requests, strings.Join(causes, " "), helped)
+	}
+	lines = append(lines, line)
+	for _, p := range g.Traffic.Providers {
+		if p.Breaker.Open {
+			lines = append(lines, fmt.Sprintf("%s: breaker open, no retries for %s", p.Provider, Left(p.Breaker.Until, now)))
+		}
+	}
+	for _, w := range g.Traffic.Waiting {
+		lines = append(lines, fmt.Sprintf("%s: %s, retry %d of %d in %s", w.Provider, w.Cause, w.Retry, w.Of, Left(w.Until, now)))
+	}
+	return lines
+}
+
+// Left is the time to a moment in whole seconds, rounded up.
+func Left(until, now time.Time) string {
+	left := max(until.Sub(now), 0)
+	return fmt.Sprintf("%ds", (left+time.Second-1)/time.Second)
+}

@@ -1,0 +1,356 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"piwatch/internal/control"
+	"piwatch/internal/gateway"
+	"piwatch/internal/watchdog"
+)
+
+// drainTime is how long answers may take to come to their end when the gateway
+// closes; then they are cut, and Pi tries again without it.
+const drainTime = 30 * time.Second
+
+// pushEvery is how often clients are told of the gateway at most.
+const pushEvery = 250 * time.Millisecond
+
+// GatewayOptions are what a hub's gateway works with.
+type GatewayOptions struct {
+	// State is the file that keeps port, key and what is on; "" for a hub that
+	// has no gateway. It is written with mode 0600.
+	State    string
+	Settings func() gateway.Settings   // nil: the defaults
+	Backoff  func(n int) time.Duration // nil: a random one, as gateway.Options has it
+}
+
+// gatewayState is the content of the state file.
+type gatewayState struct {
+	Port      int      `json:"port"`
+	Key       []byte   `json:"key"`
+	All       bool     `json:"all"`
+	Providers []string `json:"providers,omitempty"` // on, where not all are
+	Except    []string `json:"except,omitempty"`    // off, where all are
+}
+
+func (s gatewayState) on() bool { return s.All || len(s.Providers) > 0 }
+
+// wants reports whether a provider is to go through the gateway.
+func (s gatewayState) wants(provider string) bool {
+	if s.All {
+		return !slices.Contains(s.Except, provider)
+	}
+	return slices.Contains(s.Providers, provider)
+}
+
+// proxy is the hub's gateway. Its fields need the hub's mutex.
+type proxy struct {
+	options GatewayOptions
+	state   gatewayState
+	gateway *gateway.Gateway // nil: it was never on
+	server  *gateway.Server  // nil: it is off
+	failed  string           // why it is not on though it should be
+	pushing Timer            // a push to clients is due
+}
+
+// pointing is what a bridge was told for its session's provider.
+type pointing struct {
+	provider control.ProviderEvent
+	url      string // "" while it is not pointed
+	upstream string
+	why      string // it is not pointed though the gateway is on
+}
+
+// openGateway reads the state, and serves if the gateway was on.
+func (h *Hub) openGateway() {
+	g := &h.proxy
+	g.options = h.options.Gateway
+	if g.options.State == "" {
+		return
+	}
+	data, err := os.ReadFile(g.options.State)
+	if err == nil {
+		err = json.Unmarshal(data, &g.state)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.log.Error("the gateway's state is not read; it is off", "err", err)
+	}
+	if g.state.on() {
+		h.serveGateway()
+	}
+}
+
+// serveGateway makes the gateway listen, at the port it had if that is free.
+func (h *Hub) serveGateway() {
+	g := &h.proxy
+	if g.server != nil {
+		return
+	}
+	if g.gateway == nil {
+		var key gateway.Key
+		if len(g.state.Key) == len(key) {
+			copy(key[:], g.state.Key)
+		} else {
+			key = gateway.NewKey()
+			g.state.Key = key[:]
+		}
+		g.gateway = gateway.New(key, gateway.Options{
+			Settings: g.options.Settings, Backoff: g.options.Backoff, Observe: h.observe, Log: h.log,
+		})
+	}
+	server, err := gateway.Serve(g.gateway, g.state.Port)
+	if err != nil && g.state.Port != 0 {
+		h.log.Warn("the gateway's port is taken; another one is used", "port", g.state.Port, "err", err)
+		server, err = gateway.Serve(g.gateway, 0)
+	}
+	if err != nil {
+		g.failed = err.Error()
+		h.log.Error("the gateway does not listen", "err", err)
+		return
+	}
+	g.server, g.failed = server, ""
+	g.state.Port = server.Port()
+	h.log.Info("the gateway listens", "port", g.state.Port)
+	if err := g.save(); err != nil {
+		h.log.Error("the gateway's state is not kept", "err", err)
+	}
+}
+
+func (g *proxy) save() error {
+	data, err := json.MarshalIndent(g.state, "", "  ")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(g.options.State)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".gateway-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(data, '\n'))
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), g.options.State)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// stopGateway stops to listen. Answers come to their end, in a goroutine of
+// drains.
+func (h *Hub) stopGateway() {
+	g := &h.proxy
+	server := g.server
+	g.server = nil
+	if server == nil {
+		return
+	}
+	if err := server.Stop(); err != nil {
+		h.log.Warn("the gateway stopped to listen", "err", err)
+	}
+	h.drains.Go(func() { h.drain(server) })
+}
+
+func (h *Hub) drain(server *gateway.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := server.Close(ctx); err != nil {
+		h.log.Warn("the gateway closed", "err", err)
+	}
+}
+
+// setGateway turns it on or off, for some providers or for all.
+func (h *Hub) setGateway(p control.GatewaySetParams) any {
+	g := &h.proxy
+	if g.options.State == "" {
+		return control.CommandReply{Level: "error", Text: "This hub has no gateway."}
+	}
+	for _, name := range p.Providers {
+		if name == "" || len(name) > 128 {
+			return control.CommandReply{Level: "error", Text: "Nothing changed: a provider has a name of 1 to 128 bytes, as Pi writes it."}
+		}
+	}
+	before := g.state
+	g.state.set(p.On, p.Providers)
+	if err := g.save(); err != nil {
+		g.state = before
+		return control.CommandReply{Level: "error", Text: "Nothing changed: " + err.Error()}
+	}
+	reply := control.CommandReply{Level: "info", Text: g.state.say()}
+	if g.state.on() {
+		h.serveGateway()
+		if g.failed != "" {
+			reply = control.CommandReply{Level: "error", Text: "The gateway is not on: " + g.failed}
+		}
+	}
+	var told []<-chan struct{}
+	for _, s := range h.sessions {
+		if b := s.driver(); b != nil {
+			b.point()
+			told = append(told, b.barrier())
+		}
+	}
+	h.pushGateway()
+	if g.state.on() {
+		for _, line := range h.gatewayState().Sessions {
+			if !line.On && line.Why != "" {
+				reply.Text += "\n" + line.Provider + ": " + line.Why
+			}
+		}
+	} else {
+		h.stopGateway()
+	}
+	return control.Later(func(ctx context.Context) (any, error) {
+		for _, passed := range told {
+			select {
+			case <-passed:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(replyWithin):
+			}
+		}
+		return reply, nil
+	})
+}
+
+func (s *gatewayState) set(on bool, providers []string) {
+	switch {
+	case len(providers) == 0:
+		s.All, s.Providers, s.Except = on, nil, nil
+	case on && s.All:
+		s.Except = without(s.Except, providers)
+	case on:
+		s.Providers = append(without(s.Providers, providers), providers...)
+	case s.All:
+		s.Except = append(without(s.Except, providers), providers...)
+	default:
+		s.Providers = without(s.Providers, providers)
+	}
+	s.Providers, s.Except = sorted(s.Providers), sorted(s.Except)
+}
+
+func without(all, gone []string) []string {
+	var rest []string
+	for _, name := range all {
+		if !slices.Contains(gone, name) {
+			rest = append(rest, name)
+		}
+	}
+	return rest
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// say tells in a line what is on.
+func (s gatewayState) say() string {
+	switch {
+	case s.All && len(s.Except) > 0:
+		return "The gateway is on for all providers but " + strings.Join(s.Except, ", ") + "."
+	case s.All:
+		return "The gateway is on for all providers."
+	case s.on():
+		return "The gateway is on for " + strings.Join(s.Providers, ", ") + "."
+	}
+	return "The gateway is off."
+}
+
+// gatewayState is how it stands, for clients.
+func (h *Hub) gatewayState() control.GatewayState {
+	g := &h.proxy
+	state := control.GatewayState{
+		On: g.state.on(), All: g.state.All, Providers: g.state.Providers, Except: g.state.Except,
+		Error: g.failed, Sessions: []control.PointedAt{},
+	}
+	if g.server != nil {
+		state.Port = g.server.Port()
+	}
+	if g.gateway != nil {
+		traffic := g.gateway.Status()
+		state.Traffic = &traffic
+	}
+	for _, s := range h.sessions {
+		if b := s.driver(); b != nil && b.pointed.provider.Name != "" {
+			state.Sessions = append(state.Sessions, control.PointedAt{
+				Session: s.id, Provider: b.pointed.provider.Name, Upstream: b.pointed.upstream,
+				On: b.pointed.url != "", Why: b.pointed.why,
+			})
+		}
+	}
+	slices.SortFunc(state.Sessions, func(a, b control.PointedAt) int { return strings.Compare(a.Session, b.Session) })
+	return state
+}
+
+// pushGateway tells clients that watch, not more often than they can look.
+func (h *Hub) pushGateway() {
+	g := &h.proxy
+	if g.pushing != nil {
+		return
+	}
+	g.pushing = h.clock.AfterFunc(pushEvery, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		g.pushing = nil
+		h.push(control.GatewayPush, h.gatewayState())
+	})
+}
+
+// observe takes what the gateway tells, from the goroutine of a request.
+func (h *Hub) observe(e gateway.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pushGateway()
+	s := h.sessions[e.Route.Session]
+	if e.Kind == gateway.Done || s == nil || s.driver() == nil {
+		return
+	}
+	record := watchdog.Gateway{
+		Kind: string(e.Kind), Provider: e.Route.Provider, Cause: e.Cause, Retry: e.Retry, Of: e.Of,
+		Seconds: (e.Wait + e.Silent).Round(100 * time.Millisecond).Seconds(), Cut: e.Cut,
+	}
+	s.do(watchdog.Append{Type: watchdog.RecordGateway, Data: record})
+	if e.Kind != gateway.Retry && e.Kind != gateway.Recovered {
+		h.notice(s.id, "warning", "gateway: "+record.Text())
+	}
+}
+
+// testGateway asks a URL through the gateway, as Pi would.
+func (h *Hub) testGateway(p control.GatewayTestParams) any {
+	g := &h.proxy
+	if g.server == nil {
+		return control.CommandReply{Level: "error", Text: "The gateway is off; see: piwatch gateway on"}
+	}
+	through, err := g.gateway.URL(g.server.Base(), "", "test", p.URL)
+	if err != nil {
+		return control.CommandReply{Level: "error", Text: "This does not pass the gateway: " + err.Error()}
+	}
+	return control.Later(func(ctx context.Context) (any, error) {
+		return probe(ctx, through), nil
+	})
+}
+
+// probe says what came of a request through the gateway.
+func probe(ctx context.Context, address string) control.CommandReply {
+	began := time.Now()
+	status, err := gateway.Probe(ctx, address)
+	took := time.Since(began).Round(time.Millisecond)
+	if err != nil { // its text holds the address
+		return control.CommandReply{Level: "error", Text: fmt.Sprintf("No answer after %v. piwatch gateway status says what failed.", took)}
+	}
+	return control.CommandReply{Level: "info", Text: fmt.Sprintf("Answered %d after %v. Any status will do: it came from there.", status, took)}
+}

@@ -1,0 +1,265 @@
+package hub_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"piwatch/internal/control"
+	"piwatch/internal/hub"
+)
+
+// withGateway keeps the gateway's state in a file; retries follow at once.
+func withGateway(file string) func(*hub.Options) {
+	return func(o *hub.Options) {
+		o.Gateway = hub.GatewayOptions{State: file, Backoff: func(int) time.Duration { return 0 }}
+	}
+}
+
+// asks is a session whose model is of this provider.
+func asks(name, api string, urls ...string) func(*control.BridgeHello) {
+	return func(h *control.BridgeHello) { h.Provider = &control.ProviderEvent{Name: name, API: api, URLs: urls} }
+}
+
+func (c *client) gateway() control.GatewayState {
+	c.t.Helper()
+	state, err := c.Gateway(c.ctx)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return state
+}
+
+// turns turns the gateway on or off and expects this beginning of the reply.
+func (c *client) turns(on bool, want string, providers ...string) {
+	c.t.Helper()
+	reply, err := c.SetGateway(c.ctx, control.GatewaySetParams{On: on, Providers: providers})
+	if err != nil || !strings.HasPrefix(reply.Level+": "+reply.Text, want) {
+		c.t.Fatalf("on=%v %v: %+v, %v; want %q", on, providers, reply, err, want)
+	}
+}
+
+// pointed is the next request of the hub, which has to be one to point.
+func (b *bridge) pointed() control.PointParams {
+	b.t.Helper()
+	select {
+	case m := <-b.got:
+		var p control.PointParams
+		if err := json.Unmarshal(m.params, &p); err != nil || m.method != control.Point {
+			b.t.Fatalf("got %s %s", m.method, m.params)
+		}
+		return p
+	case <-b.ctx.Done():
+		b.t.Fatal("nothing to point")
+	}
+	return control.PointParams{}
+}
+
+func TestGatewaySwitch(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state", "gateway.json")
+	h := start(t, withGateway(file))
+	c := h.client()
+	b := h.join(hello("s1", asks("acme", "openai-completions", "https://api.acme.example/v1")))
+	if s := c.gateway(); s.On || s.Port != 0 || s.Sessions[0].On || s.Sessions[0].Why != "" {
+		t.Errorf("at first: %+v", s)
+	}
+	c.turns(true, "info: The gateway is on for all providers.")
+	first := b.pointed()
+	s := c.gateway()
+	if want := fmt.Sprintf("http://127.0.0.1:%d/", s.Port); first.Provider != "acme" || !strings.HasPrefix(first.URL, want) || !strings.HasSuffix(first.URL, "/https/api.acme.example/v1") {
+		t.Errorf("pointed %+v, want %s…", first, want)
+	}
+	if at := s.Sessions[0]; !at.On || at.Upstream != "https://api.acme.example" || at.Session != "s1" {
+		t.Errorf("session %+v", at)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the state file: %v, %v", info, err)
+	}
+	c.turns(false, "info: The gateway is on for all providers but acme.", "acme")
+	if p := b.pointed(); p.URL != "" || p.Provider != "acme" {
+		t.Errorf("put back: %+v", p)
+	}
+	c.turns(true, "info: The gateway is on for all providers.", "acme")
+	if p := b.pointed(); p != first {
+		t.Errorf("pointed again at %+v, before at %+v", p, first)
+	}
+	c.turns(false, "info: The gateway is off.")
+	b.pointed()
+	if s := c.gateway(); s.On || s.Port != 0 {
+		t.Errorf("at last: %+v", s)
+	}
+	if conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port)); err == nil {
+		_ = conn.Close()
+		t.Error("it still listens")
+	}
+	c.turns(true, "info: The gateway is on for acme, other.", "other", "acme", "other")
+	b.pointed()
+	c.turns(false, "info: The gateway is on for other.", "acme")
+	b.pointed()
+	c.turns(true, "error: Nothing changed: a provider has a name", "")
+}
+
+// The next hub has the same port and the same addresses; when the port is
+// taken, another one, and the bridge is told.
+func TestGatewayIsKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gateway.json")
+	acme := hello("s1", asks("acme", "openai-completions", "https://api.acme.example/v1"))
+	var first control.PointParams
+	t.Run("first", func(t *testing.T) {
+		h := start(t, withGateway(file))
+		h.client().turns(true, "info: ")
+		first = h.join(acme).pointed()
+	})
+	t.Run("again", func(t *testing.T) {
+		h := start(t, withGateway(file))
+		if got := h.join(acme).pointed(); got != first {
+			t.Errorf("pointed at %+v, before at %+v", got, first)
+		}
+	})
+	t.Run("port taken", func(t *testing.T) {
+		listener, err := net.Listen("tcp4", strings.Split(strings.TrimPrefix(first.URL, "http://"), "/")[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		h := start(t, withGateway(file))
+		got := h.join(acme).pointed()
+		if got.URL == first.URL || strings.SplitN(got.URL, "/", 4)[3] != strings.SplitN(first.URL, "/", 4)[3] {
+			t.Errorf("pointed at %+v, before at %+v: want another port alone", got, first)
+		}
+	})
+	t.Run("state is junk", func(t *testing.T) {
+		if err := os.WriteFile(file, []byte("{junk"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := start(t, withGateway(file))
+		if s := h.client().gateway(); s.On {
+			t.Errorf("on: %+v", s)
+		}
+		h.client().turns(true, "info: ")
+	})
+	t.Run("no state", func(t *testing.T) {
+		h := start(t)
+		h.client().turns(true, "error: This hub has no gateway.")
+	})
+	t.Run("not to be written", func(t *testing.T) {
+		blocked := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(blocked, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := start(t, withGateway(filepath.Join(blocked, "gateway.json")))
+		c := h.client()
+		c.turns(true, "error: Nothing changed: ")
+		if s := c.gateway(); s.On {
+			t.Errorf("on: %+v", s)
+		}
+	})
+}
+
+// What cannot be pointed goes direct, and the reason is said.
+func TestGatewayGoesDirect(t *testing.T) {
+	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
+	c := h.client()
+	c.turns(true, "info: ")
+	port := c.gateway().Port
+	for _, test := range []struct {
+		provider control.ProviderEvent
+		why      string
+	}{
+		{control.ProviderEvent{Name: "codex", API: "openai-codex-responses", URLs: []string{"https://c.example"}}, "WebSocket"},
+		{control.ProviderEvent{Name: "bedrock", API: "bedrock-converse-stream", URLs: []string{"https://b.example"}}, "SDK of AWS"},
+		{control.ProviderEvent{Name: "github-copilot", API: "openai-completions", URLs: []string{"https://g.example"}}, "comes with its login"},
+		{control.ProviderEvent{Name: "two", API: "x", URLs: []string{"https://a.example", "https://b.example"}}, "2 different addresses"},
+		{control.ProviderEvent{Name: "none", API: "x"}, "have no address"},
+		{control.ProviderEvent{Name: "ws", API: "x", URLs: []string{"wss://a.example"}}, "only http and https"},
+		{control.ProviderEvent{Name: "taken", API: "x", URLs: []string{"https://a.example"}, Other: "another extension points it"}, "left alone"},
+		{control.ProviderEvent{Name: "self", API: "x", URLs: []string{fmt.Sprintf("http://localhost:%d/x", port)}}, "already"},
+	} {
+		t.Run(test.provider.Name, func(t *testing.T) {
+			b := h.join(hello("s-"+test.provider.Name, func(h *control.BridgeHello) { h.Provider, h.Pid = &test.provider, 7 }))
+			for _, s := range c.gateway().Sessions {
+				if s.Provider == test.provider.Name && (s.On || !strings.Contains(s.Why, test.why)) {
+					t.Errorf("%+v, want %q", s, test.why)
+				}
+			}
+			if len(b.got) != 0 {
+				t.Errorf("the bridge was asked: %+v", <-b.got)
+			}
+		})
+	}
+}
+
+// Another model: its provider is pointed, and the one before put back. A bridge
+// that refuses is said to go direct.
+func TestGatewayFollowsTheModel(t *testing.T) {
+	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
+	c := h.client()
+	w := c.watch()
+	c.turns(true, "info: ")
+	b := h.join(hello("s1", asks("acme", "x", "https://a.example")))
+	b.pointed()
+	b.tell(control.ProviderIs, control.ProviderEvent{Name: "acme", API: "x", URLs: []string{"https://a.example"}})
+	if len(b.got) != 0 {
+		t.Errorf("asked for what is so already: %+v", <-b.got)
+	}
+	b.refuse(control.Point, "") // the receipt of putting back does not matter
+	b.refuse(control.Point, "Pi does not take it")
+	b.tell(control.ProviderIs, control.ProviderEvent{Name: "other", API: "x", URLs: []string{"https://b.example"}})
+	if p := b.pointed(); p != (control.PointParams{Provider: "acme"}) {
+		t.Errorf("put back: %+v", p)
+	}
+	if p := b.pointed(); p.Provider != "other" || !strings.HasSuffix(p.URL, "/https/b.example") {
+		t.Errorf("pointed: %+v", p)
+	}
+	w.notice("gateway: other goes direct: Pi does not take it")
+	if at := c.gateway().Sessions[0]; at.On || at.Why != "Pi does not take it" {
+		t.Errorf("%+v", at)
+	}
+}
+
+// What happens to a request is recorded in its session and told to who watches.
+func TestGatewayRecords(t *testing.T) {
+	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
+	c := h.client()
+	w := c.watch()
+	c.turns(true, "info: ")
+	b := h.join(hello("s1", asks("acme", "x", "http://127.0.0.1:1")))
+	through := b.pointed().URL
+	reply, err := c.TestGateway(c.ctx, "http://127.0.0.1:1/")
+	if err != nil || reply.Level != "error" || !strings.Contains(reply.Text, "No answer after") || strings.Contains(reply.Text, "http://") {
+		t.Errorf("test: %+v, %v", reply, err)
+	}
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", c.gateway().Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	path := "/" + strings.SplitN(through, "/", 4)[3]
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		b.wants(fmt.Sprintf(`record gateway {"kind":"retry","provider":"acme","cause":"refused","retry":%d,"of":3}`, i+1))
+	}
+	b.wants(`record gateway {"kind":"failed","provider":"acme","cause":"refused","retry":3,"of":3}`)
+	w.notice("gateway: acme: refused after 3 retries, passed on as it was")
+	h.clock.advance(sec)
+	push := w.until(func(p control.Push) bool {
+		return p.Gateway != nil && p.Gateway.Traffic != nil && len(p.Gateway.Traffic.Providers) == 2
+	})
+	for _, p := range push.Gateway.Traffic.Providers {
+		if p.Retries["refused"] != 3 || p.Failed["refused"] != 1 {
+			t.Errorf("pushed %+v", p)
+		}
+	}
+	lines := strings.Join(push.Gateway.Lines(time.Now()), "\n")
+	if !strings.Contains(lines, "requests: 2, tried again after refused×6, which helped 0 times") {
+		t.Errorf("lines:\n%s", lines)
+	}
+}
