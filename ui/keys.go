@@ -43,7 +43,7 @@ const extendBy = 30 // seconds
 
 // Where keys are bound. In the selector of themes few do something else.
 const (
-	inPanes    = overlayNone | overlayLog | overlayHelp
+	inPanes    = overlayNone | overlayLog | overlayHelp | overlayGateway
 	inLists    = inPanes | overlayThemes | overlayReview
 	everywhere = inLists
 )
@@ -84,6 +84,7 @@ func bindings() []binding {
 		{id: "review", keys: []string{"v"}, now: reviewName, about: "all folded exchanges of the session: what the agent saw before and after", group: groupExchange, in: inPanes | overlayReview, do: (*Model).toggleReview, why: needReview},
 		{id: "filter", keys: []string{"/"}, name: "filter", now: filterName, about: "filter the sessions by name, folder or state; in the help: search", group: groupView, in: overlayNone | overlayHelp, do: (*Model).askFilter},
 		{id: "log", keys: []string{"L"}, name: "log", about: "what was said: replies, refusals, why nothing was sent", group: groupView, in: inPanes, do: overlayKey(overlayLog)},
+		{id: "gateway", keys: []string{"P"}, about: "the gateway: what passes of each provider, what was tried again, what waits", group: groupView, in: inPanes, do: overlayKey(overlayGateway)},
 		{id: "copy", keys: []string{"y"}, about: "copy the row to the clipboard; of a session its file's name", group: groupText, in: overlayNone | overlayReview, do: (*Model).copyRow, why: needRow},
 		{id: "pager", keys: []string{"o"}, about: "read the whole row in $PAGER", group: groupText, in: overlayNone | overlayReview, do: (*Model).readRow, why: needRow},
 		{id: "edit", keys: []string{"e"}, about: "open the session's file in $EDITOR", group: groupText, in: overlayNone | overlayReview, do: (*Model).edit, why: needFile},
@@ -251,10 +252,11 @@ func focusKey(p pane) func(*Model) tea.Cmd {
 
 func overlayKey(o overlay) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
+		to := o
 		if m.over == o {
-			o = overlayNone
+			to = overlayNone
 		}
-		m.over, m.overUp, m.helpFind = o, 0, ""
+		m.over, m.overUp, m.helpFind = to, 0, ""
 		return nil
 	}
 }

@@ -31,30 +31,32 @@ const (
 	overlayLog
 	overlayReview // it covers the whole screen
 	overlayThemes
+	overlayGateway
 )
 
 // Model is the screen.
 type Model struct {
-	o      Options
-	render *lipgloss.Renderer
-	themes []themes.Theme
-	theme  themes.Theme
-	ground string // sets the colours of the background
-	env    env
-	w, h   int
-	keys   []binding
-	list   sessionList
-	story  storyPane
-	log    messageLog
-	focus  pane
-	over   overlay
-	overUp int // lines the help is scrolled down
-	review reviewPane
-	picker themePicker
-	ask    *dialog
-	sure   *question
-	alarm  alarm
-	mouse  bool
+	o       Options
+	render  *lipgloss.Renderer
+	themes  []themes.Theme
+	theme   themes.Theme
+	ground  string // sets the colours of the background
+	env     env
+	w, h    int
+	keys    []binding
+	list    sessionList
+	story   storyPane
+	log     messageLog
+	focus   pane
+	over    overlay
+	gateway gatewayPanel
+	overUp  int // lines the help is scrolled down
+	review  reviewPane
+	picker  themePicker
+	ask     *dialog
+	sure    *question
+	alarm   alarm
+	mouse   bool
 	// helpFind is what is looked for in the help.
 	helpFind string
 	hub      Hub // nil while there is none
@@ -217,11 +219,14 @@ func (m *Model) push(p control.Push) {
 		m.say(p.Notice.Level, p.Notice.Session, p.Notice.Text)
 	case p.Gone != "":
 		m.list.dropLive(p.Gone)
+	case p.Gateway != nil:
+		m.gateway = gatewayPanel{*p.Gateway, true}
 	}
 }
 
 func (m *Model) hubGone(err error) {
 	m.list.lose()
+	m.gateway = gatewayPanel{}
 	had := m.hub != nil
 	m.hub = nil
 	if m.o.Redial == nil {
@@ -296,6 +301,13 @@ func (m *Model) changes(now time.Time) time.Time {
 	var due time.Time
 	for _, s := range m.list.shown {
 		due = sooner(due, s.ages(now), now)
+	}
+	if m.over == overlayGateway && !m.o.Still {
+		for _, deadline := range m.gateway.deadlines() {
+			if deadline.After(now) {
+				due = sooner(due, now.Add(restOf(deadline.Sub(now))), now)
+			}
+		}
 	}
 	s := m.list.current()
 	if s == nil || m.o.Still {

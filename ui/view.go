@@ -109,6 +109,8 @@ func (m *Model) right(e *env, w, h int) []string {
 		return m.drawHelp(e, w, h)
 	case overlayLog:
 		return m.log.draw(e, w, h)
+	case overlayGateway:
+		return m.gateway.draw(e, m.overUp, w, h)
 	case overlayThemes:
 		return m.picker.draw(e, m.themes, w, h)
 	}

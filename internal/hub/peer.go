@@ -99,6 +99,7 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 		return h.list(), nil
 	case control.Watch:
 		p.watches = true
+		h.pushGateway()
 		return h.list(), nil
 	case control.GatewayStatus:
 		return h.gatewayState(), nil

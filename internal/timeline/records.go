@@ -71,6 +71,10 @@ var records = map[string]func(data json.RawMessage, row adder) (event any, ok bo
 		}
 		return nil
 	}),
+	watchdog.RecordGateway: of(func(v watchdog.Gateway, row adder) any {
+		row(Watch, "gateway: "+v.Text(), "")
+		return nil
+	}),
 	watchdog.RecordHook: of(func(v watchdog.Hook, row adder) any {
 		row(Watch, "on-stop command for "+v.Event+": "+v.Result, "")
 		return nil

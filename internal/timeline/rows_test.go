@@ -89,6 +89,13 @@ func TestRowsOfTheWatchdog(t *testing.T) {
 	s.custom("piwatch.stop", block{"by": "pi", "reason": "max"})
 	s.custom("piwatch.stop", block{"by": "pi", "reason": "breaker"})
 	s.custom("piwatch.stop", block{"by": "tui", "reason": "stopped"})
+	s.custom("piwatch.gateway", block{"kind": "retry", "provider": "acme", "cause": "502", "retry": 1, "of": 3, "seconds": 2.5})
+	s.custom("piwatch.gateway", block{"kind": "recovered", "provider": "acme", "cause": "200", "retry": 1, "of": 3})
+	s.custom("piwatch.gateway", block{"kind": "failed", "provider": "acme", "cause": "reset", "retry": 3, "of": 3})
+	s.custom("piwatch.gateway", block{"kind": "broken", "provider": "acme", "cause": "reset"})
+	s.custom("piwatch.gateway", block{"kind": "silent", "provider": "acme", "seconds": 480, "cut": true})
+	s.custom("piwatch.gateway", block{"kind": "unterminated", "provider": "acme"})
+	s.custom("piwatch.gateway", block{"kind": "new", "provider": "acme", "cause": "what"})
 	s.custom("piwatch.later", block{"exit": 1})
 	s.custom("piwatch.start", "no object")
 	b := build(s.entries())
@@ -100,6 +107,13 @@ func TestRowsOfTheWatchdog(t *testing.T) {
 		watch: stopped: the cap of checks is reached
 		watch: stopped: the breaker tripped after silent stops in a row
 		watch: stopped by tui
+		watch: gateway: acme: 502, retry 1 of 3 in 2.5 s
+		watch: gateway: acme: answered 200 after 1 retry
+		watch: gateway: acme: reset after 3 retries, passed on as it was
+		watch: gateway: acme: the answer broke (reset)
+		watch: gateway: acme: nothing said for 480 s; cut, so that Pi tries again
+		watch: gateway: acme: the answer ended without its terminator
+		watch: gateway: acme: new what
 		watch: later {"exit":1}
 		watch: start "no object"
 	`)
