@@ -140,6 +140,9 @@ type BridgeWelcome struct {
 	Driver   bool    `json:"driver"` // this bridge drives its session; another Pi that has it open only watches
 	On       bool    `json:"on"`     // monitoring is on
 	Status   string  `json:"status"` // footer text, "" for none
+	// Gateway is where the session's provider is to be pointed; nil for nowhere.
+	// A bridge that cannot do it tells a ProviderEvent that says why in Other.
+	Gateway *PointParams `json:"gateway,omitempty"`
 }
 
 // Texts are the texts that a bridge needs without asking the hub first.

@@ -44,6 +44,15 @@ func (c *client) turns(on bool, want string, providers ...string) {
 	}
 }
 
+// joined expects that the answer to hello points the provider.
+func (b *bridge) joined() control.PointParams {
+	b.t.Helper()
+	if b.welcome.Gateway == nil {
+		b.t.Fatal("the welcome does not point the provider")
+	}
+	return *b.welcome.Gateway
+}
+
 // pointed is the next request of the hub, which has to be one to point.
 func (b *bridge) pointed() control.PointParams {
 	b.t.Helper()
@@ -114,11 +123,11 @@ func TestGatewayIsKept(t *testing.T) {
 	t.Run("first", func(t *testing.T) {
 		h := start(t, withGateway(file))
 		h.client().turns(true, "info: ")
-		first = h.join(acme).pointed()
+		first = h.join(acme).joined()
 	})
 	t.Run("again", func(t *testing.T) {
 		h := start(t, withGateway(file))
-		if got := h.join(acme).pointed(); got != first {
+		if got := h.join(acme).joined(); got != first {
 			t.Errorf("pointed at %+v, before at %+v", got, first)
 		}
 	})
@@ -129,7 +138,7 @@ func TestGatewayIsKept(t *testing.T) {
 		}
 		defer listener.Close()
 		h := start(t, withGateway(file))
-		got := h.join(acme).pointed()
+		got := h.join(acme).joined()
 		if got.URL == first.URL || strings.SplitN(got.URL, "/", 4)[3] != strings.SplitN(first.URL, "/", 4)[3] {
 			t.Errorf("pointed at %+v, before at %+v: want another port alone", got, first)
 		}
@@ -188,8 +197,8 @@ func TestGatewayGoesDirect(t *testing.T) {
 					t.Errorf("%+v, want %q", s, test.why)
 				}
 			}
-			if len(b.got) != 0 {
-				t.Errorf("the bridge was asked: %+v", <-b.got)
+			if len(b.got) != 0 || b.welcome.Gateway != nil {
+				t.Errorf("the bridge was asked to point it: %+v", b.welcome.Gateway)
 			}
 		})
 	}
@@ -203,7 +212,7 @@ func TestGatewayFollowsTheModel(t *testing.T) {
 	w := c.watch()
 	c.turns(true, "info: ")
 	b := h.join(hello("s1", asks("acme", "x", "https://a.example")))
-	b.pointed()
+	b.joined()
 	b.tell(control.ProviderIs, control.ProviderEvent{Name: "acme", API: "x", URLs: []string{"https://a.example"}})
 	if len(b.got) != 0 {
 		t.Errorf("asked for what is so already: %+v", <-b.got)
@@ -223,6 +232,21 @@ func TestGatewayFollowsTheModel(t *testing.T) {
 	}
 }
 
+// A bridge that cannot do what the answer to its hello says tells so.
+func TestGatewayWelcomeRefused(t *testing.T) {
+	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
+	c := h.client()
+	w := c.watch()
+	c.turns(true, "info: ")
+	b := h.join(hello("s1", asks("acme", "x", "https://a.example")))
+	b.joined()
+	b.tell(control.ProviderIs, control.ProviderEvent{Name: "acme", API: "x", URLs: []string{"https://a.example"}, Other: "Pi does not take it"})
+	w.notice("gateway: acme goes direct: Pi does not take it")
+	if at := c.gateway().Sessions[0]; at.On || !strings.HasPrefix(at.Why, "Pi does not take it") {
+		t.Errorf("%+v", at)
+	}
+}
+
 // What happens to a request is recorded in its session and told to who watches.
 func TestGatewayRecords(t *testing.T) {
 	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
@@ -230,7 +254,7 @@ func TestGatewayRecords(t *testing.T) {
 	w := c.watch()
 	c.turns(true, "info: ")
 	b := h.join(hello("s1", asks("acme", "x", "http://127.0.0.1:1")))
-	through := b.pointed().URL
+	through := b.joined().URL
 	reply, err := c.TestGateway(c.ctx, "http://127.0.0.1:1/")
 	if err != nil || reply.Level != "error" || !strings.Contains(reply.Text, "No answer after") || strings.Contains(reply.Text, "http://") {
 		t.Errorf("test: %+v, %v", reply, err)

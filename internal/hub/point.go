@@ -31,8 +31,25 @@ func (b *bridge) provider(e control.ProviderEvent) any {
 	}
 	if b.session.driver() == b {
 		b.point()
+		if before.url != "" && b.pointed.url == "" && e.Other != "" {
+			b.peer.hub.notice(b.session.id, "warning", "gateway: "+e.Name+" goes direct: "+e.Other)
+		}
 	}
 	return nil
+}
+
+// pointFirst is where the session's provider is to be pointed when the bridge
+// has just joined: the answer to its hello says it, so that Pi's first request
+// passes too.
+func (b *bridge) pointFirst() *control.PointParams {
+	h := b.peer.hub
+	address, upstream, why := h.addressFor(b)
+	b.pointed.url, b.pointed.upstream, b.pointed.why = address, upstream, why
+	h.pushGateway()
+	if address == "" {
+		return nil
+	}
+	return &control.PointParams{Provider: b.pointed.provider.Name, URL: address}
 }
 
 // point points the session's provider at the gateway, or back, or leaves it as

@@ -64,7 +64,7 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 	}
 	s.footer = "" // what it shows comes with the welcome
 	s.takeOver(b)
-	b.point()
+	welcome.Gateway = b.pointFirst()
 	view := s.engine.View(h.clock.Now())
 	welcome.Driver = true
 	welcome.On, welcome.Status = view.Phase != watchdog.Off, s.footer

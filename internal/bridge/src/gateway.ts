@@ -4,6 +4,7 @@ import type { Link } from "./link.ts";
 import { type Json, type Receipt, refused, sent } from "./protocol.ts";
 import { safe } from "./safe.ts";
 import type { Session } from "./session.ts";
+import { causeText } from "./text.ts";
 
 /** A provider as it is pointed, and as it was. */
 interface Pointed {
@@ -20,6 +21,7 @@ export class Gateway {
 		private session: Session,
 		private link: Link,
 	) {
+		link.onWelcome((answer) => answer.gateway && this.welcomed(answer.gateway.provider, answer.gateway.url));
 		link.serve({ gateway: (params) => this.point(params.provider, params.url) });
 		link.onLost(() => this.back());
 		session.on("session_shutdown", () => this.back());
@@ -32,6 +34,12 @@ export class Gateway {
 		if (!model) return undefined;
 		const name = model.provider;
 		return { name, api: model.api, urls: this.pointed?.name === name ? this.pointed.urls : this.urls(name), other: this.otherOwner(name) };
+	}
+
+	/** The hub's answer to hello says it before Pi makes its first request. */
+	private welcomed(name: string, url: string): void {
+		const receipt = this.point(name, url);
+		if (receipt.result !== "sent") this.link.tell("provider", { ...this.provider, other: receipt.reason });
 	}
 
 	private tell(): void {
@@ -60,8 +68,8 @@ export class Gateway {
 			this.session.pi.registerProvider(name, { baseUrl: url });
 			if (this.urls(name).every((now) => now === url)) return sent;
 		} catch (cause) {
-			safe(() => this.back());
-			throw cause;
+			this.back();
+			return refused(`Pi does not take the address: ${causeText(cause)}`);
 		}
 		this.back();
 		return refused("Pi does not take another address for all its models");

@@ -88,8 +88,11 @@ export class Link {
 		return soon(this.joined, START_MS);
 	}
 
-	start(reason: string): void {
-		this.join(reason).then(this.markJoined, () => this.later(reason));
+	/** The promise is kept once a hub that is there has answered, and at once where none is. */
+	start(reason: string): Promise<void> {
+		const tried = this.join(reason);
+		tried.then(this.markJoined, () => this.later(reason));
+		return tried.catch(() => {});
 	}
 
 	stop(): void {

@@ -98,9 +98,10 @@ export default function piwatch(pi: ExtensionAPI): void {
 		facts.begin();
 		if (!session.hasEdits) hook.restore();
 		keyboard.listen();
-		link.start(event.reason);
+		const tried = link.start(event.reason);
 		// A session that is watched from its first request on waits for its tool; any other starts without delay.
 		if (process.env.PI_WATCHDOG || branch.isWatched) await link.ready();
+		else if (session.headless) await tried; // its only request may have to pass the gateway
 	});
 	session.on("resources_discover", () => tool.registerHeld());
 	session.on("session_before_switch", (event) => run.leave(event.reason));
