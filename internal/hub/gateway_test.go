@@ -1,8 +1,10 @@
 package hub_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -286,4 +288,63 @@ func TestGatewayRecords(t *testing.T) {
 	if !strings.Contains(lines, "requests: 2, tried again after refused×6, which helped 0 times") {
 		t.Errorf("lines:\n%s", lines)
 	}
+}
+
+// A hub that ends lets an answer that is on its way come to its end; its port is
+// free at once for the hub to come.
+func TestGatewayDrains(t *testing.T) {
+	upstream, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer upstream.Close()
+	goOn := make(chan struct{})
+	go func() {
+		conn, err := upstream.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Read(make([]byte, 4096))
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+		<-goOn
+		_, _ = io.WriteString(conn, "more")
+	}()
+	file := filepath.Join(t.TempDir(), "gateway.json")
+	h := start(t, withGateway(file))
+	c := h.client()
+	c.turns(true, "info: ")
+	b := h.join(hello("s1", asks("acme", "x", "http://"+upstream.Addr().String())))
+	host, path, _ := strings.Cut(strings.TrimPrefix(b.joined().URL, "http://"), "/")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(conn)
+	for {
+		if text, err := in.Peek(max(in.Buffered(), 1)); err != nil {
+			t.Fatal(err)
+		} else if strings.HasSuffix(string(text), "half") {
+			break
+		}
+		_, _ = in.ReadByte()
+	}
+	if err := c.StopHub(h.ctx, "test"); err != nil {
+		t.Fatal(err)
+	}
+	next, err := net.Listen("tcp4", host)
+	if err != nil {
+		t.Errorf("the port is not free: %v", err)
+	} else {
+		_ = next.Close()
+	}
+	close(goOn)
+	if rest, err := io.ReadAll(in); err != nil || !strings.HasSuffix(string(rest), "halfmore") {
+		t.Errorf("the answer ends with %q, %v", rest, err)
+	}
+	h.waitEnd()
 }
