@@ -192,6 +192,24 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
+// A request that says little is given nothing more: the same headers arrive as
+// without the gateway.
+func TestNothingIsAdded(t *testing.T) {
+	r := newRig(t, func(_ int, w http.ResponseWriter, _ *http.Request) { status(200, "yes")(w) })
+	for _, url := range []string{r.upstream, r.url} {
+		res, err := r.client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+	}
+	direct, _ := r.request(1)
+	through, _ := r.request(2)
+	if !reflect.DeepEqual(through.Header, direct.Header) || through.Host != direct.Host {
+		t.Errorf("headers %v for %s, direct %v for %s", through.Header, through.Host, direct.Header, direct.Host)
+	}
+}
+
 func TestBodies(t *testing.T) {
 	if gateway.BodyLimit != 64<<20 {
 		t.Errorf("bodies up to %d bytes are held, want 64 MiB", gateway.BodyLimit)
