@@ -51,11 +51,14 @@ func TestScreenInTmux(t *testing.T) {
 	pane.Keys("Enter", "Escape")
 	pane.WaitText("ask the agent now")
 	pane.Keys("Escape")
-	pane.WaitText("folded")
+	timeline := func(s e2e.Screen) bool { // the help speaks of folds, too
+		return s.Contains("folded") && !s.Contains("ask the agent now") && !s.Contains("high-contrast")
+	}
+	pane.WaitScreen("the timeline after the help", timeline)
 	pane.Keys("t", "Down")
 	pane.WaitText("high-contrast")
 	pane.Keys("Escape")
-	pane.WaitText("folded")
+	pane.WaitScreen("the timeline after the themes", timeline)
 	pane.Keys("v")
 	pane.WaitText("What it sees now")
 	pane.Keys("Escape")
