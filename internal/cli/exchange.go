@@ -16,7 +16,7 @@ func findCheck(ctx context.Context, file, name string) (string, error) {
 	if file == "" {
 		return name, nil
 	}
-	s, err := readStory(ctx, file)
+	s, err := readStory(ctx, file, wholeTexts)
 	if err != nil {
 		return "", err
 	}

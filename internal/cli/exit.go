@@ -32,7 +32,7 @@ var exitCodes = []struct {
 	meaning string
 }{
 	{exitOK, "done"},
-	{exitError, "an error that is none of the others"},
+	{exitError, "an error that is none of the others; of doctor and config check: something is wrong"},
 	{exitUsage, "usage: an unknown command or flag, a bad argument or setting"},
 	{exitNoHub, "no hub is running, or it cannot be reached"},
 	{exitNoSession, "no session of that name with a bridge, or more than one"},

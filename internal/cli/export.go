@@ -57,7 +57,7 @@ func (a *app) export(ctx context.Context, name string, flags exportFlags) error 
 	if err != nil {
 		return err
 	}
-	s, err := readStory(ctx, t.File)
+	s, err := readStory(ctx, t.File, wholeTexts)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (a *app) log(ctx context.Context, name string, flags logFlags) error {
 	}
 	printer := a.rowPrinter()
 	if !flags.follow {
-		s, err := readStory(ctx, t.File)
+		s, err := readStory(ctx, t.File, wholeTexts)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func storyOfACheck() string {
 	local := time.Local
 	time.Local = time.UTC // the lines hold the time of the reader
 	defer func() { time.Local = local }()
-	s, err := readStory(context.Background(), filepath.Join("..", "export", "testdata", "session.jsonl"))
+	s, err := readStory(context.Background(), filepath.Join("..", "export", "testdata", "session.jsonl"), wholeTexts)
 	if err != nil {
 		return err.Error()
 	}
@@ -117,6 +117,27 @@ func TestReadmeCommandsParse(t *testing.T) {
 	}
 	if seen < 60 {
 		t.Errorf("only %d commands were found", seen)
+	}
+}
+
+// What the README says of make is in the Makefile.
+func TestReadmeTargets(t *testing.T) {
+	data, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?m)(?:`|^)make ([a-z]+)").FindAllStringSubmatch(string(data), -1)
+	for _, target := range found {
+		if !strings.Contains(string(makefile), "\n"+target[1]+":") {
+			t.Errorf("the Makefile has no %s", target[1])
+		}
+	}
+	if len(found) < 5 {
+		t.Errorf("only %d targets were found", len(found))
 	}
 }
 

@@ -324,7 +324,7 @@ func (r *taskRun) finish(end ending.Ending, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.state.File != "" {
-		if s, errRead := readStory(context.Background(), r.state.File); errRead == nil {
+		if s, errRead := readStory(context.Background(), r.state.File, wholeTexts); errRead == nil {
 			_ = r.rows.print(s.builder.Rows()) // as in follow
 			r.story = *s
 		}

@@ -12,8 +12,9 @@ import (
 )
 
 // story reads a session file into its timeline as it grows. The zero value is
-// ready. It keeps all of every text.
+// ready, and keeps all of every text.
 type story struct {
+	depth   depth
 	builder timeline.Builder
 	ends    ending.Tracker
 	parser  pi.Parser
@@ -22,6 +23,17 @@ type story struct {
 	trouble error
 }
 
+// depth is how much of a session is kept.
+type depth int
+
+const (
+	wholeTexts depth = iota
+	onlyTheEnd       // how it ended, and no rows: a fraction of the memory
+)
+
+// start makes a story that has read nothing.
+func (d depth) start() story { return story{depth: d, parser: pi.Parser{Lean: d != wholeTexts}} }
+
 // take takes in one event of the file, and says whether all that is there was
 // read.
 func (s *story) take(ev tail.Event) (caught bool) {
@@ -29,7 +41,9 @@ func (s *story) take(ev tail.Event) (caught bool) {
 	case tail.Lines:
 		for _, line := range ev.Lines {
 			for _, e := range s.parser.Add(line.Data, line.Offset) {
-				s.builder.Add(timeline.Digest(&e))
+				if s.depth == wholeTexts {
+					s.builder.Add(timeline.Digest(&e))
+				}
 				s.ends.Add(&e)
 				if e.IsRealUserMessage() {
 					s.spoken++
@@ -37,13 +51,15 @@ func (s *story) take(ev tail.Event) (caught bool) {
 			}
 		}
 		list := s.parser.Damage().List
-		for _, d := range list[s.damage:] {
-			s.builder.Add(timeline.DigestDamage(d))
+		if s.depth == wholeTexts {
+			for _, d := range list[s.damage:] {
+				s.builder.Add(timeline.DigestDamage(d))
+			}
 		}
 		s.damage, s.trouble = len(list), nil
 		return !ev.More
 	case tail.Reset:
-		*s = story{}
+		*s = s.depth.start()
 	case tail.Missing:
 		s.trouble = fmt.Errorf("the session has no file: %s", ev.Reason)
 	case tail.Trouble:
@@ -56,11 +72,11 @@ func (s *story) take(ev tail.Event) (caught bool) {
 var errNoFile = errors.New("the session has no file: its Pi runs with --no-session")
 
 // readStory reads the timeline of a session file once.
-func readStory(ctx context.Context, path string) (*story, error) {
+func readStory(ctx context.Context, path string, d depth) (*story, error) {
 	if path == "" {
 		return nil, errNoFile
 	}
-	var s story
+	s := d.start()
 	follower := tail.NewFollower(path, tail.Options{})
 	for follower.Poll(ctx, func(ev tail.Event) { s.take(ev) }) {
 	}

@@ -224,7 +224,7 @@ func (a *app) followEnds(ctx context.Context, work *sync.WaitGroup, sessions []*
 			continue
 		}
 		files.Go(func() {
-			var s story
+			s := onlyTheEnd.start()
 			_ = tail.NewFollower(w.File, tail.Options{Watcher: watcher}).Run(ctx, func(ev tail.Event) { // it ends with ctx only
 				if ev.Kind != tail.PollingOnly && s.take(ev) {
 					end := s.ends.Ending()
@@ -288,7 +288,7 @@ func (w *waited) judge() (ending.Ending, error) {
 // last is the end of a session whose Pi has gone: what its file says at last.
 func (w *waited) last() ending.Ending {
 	if w.File != "" {
-		if s, err := readStory(context.Background(), w.File); err == nil && s.ends.Ending().Kind != ending.None {
+		if s, err := readStory(context.Background(), w.File, onlyTheEnd); err == nil && s.ends.Ending().Kind != ending.None {
 			return s.ends.Ending()
 		}
 	}

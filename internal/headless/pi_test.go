@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // roleVar tells this test program to play a Pi.
@@ -22,7 +24,7 @@ func TestMain(m *testing.M) {
 		playPi(role)
 		return
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // playPi answers as Pi does. Its roles: "good", "silent" (answers nothing),
