@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,8 @@ func (a *app) logCommand() *cobra.Command {
 		Long: `Print the timeline of a session as lines: what the user and the agent said, the
 tools that ran, each check with its answer, and when the watchdog was started,
 set and stopped. It is read from the session file, so it works without a hub and
-for sessions that ended. With -f it goes on as the session does, until ctrl+c.
+for sessions that ended. With -f it goes on as the session does, until ctrl+c, and
+the hub, where there is one, says for every time nothing was sent why not.
 
 --json prints an object a line for each row; a row that changed comes again with
 the same key.
@@ -73,6 +75,11 @@ func (a *app) log(ctx context.Context, name string, flags logFlags) error {
 		}
 		return printer.print(lastRows(s.builder.Rows(), flags.lines))
 	}
+	ctx, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer stop()
+	work.Go(func() { a.followNotices(ctx, t.ID, cutTo(a.out)) })
 	return a.followStory(ctx, t.File, func(rows []*timeline.Row, first bool) error {
 		if first {
 			kept := lastRows(rows, flags.lines)
@@ -131,11 +138,14 @@ func (a *app) rowPrinter() rowPrinter {
 	return a.linePrinter(a.out)
 }
 
-func (a *app) linePrinter(out io.Writer) rowPrinter {
+func (a *app) linePrinter(out io.Writer) rowPrinter { return lineRows{timeline.NewPrinter(cutTo(out))} }
+
+// cutTo cuts lines to the terminal where out is one.
+func cutTo(out io.Writer) io.Writer {
 	if width := columns(out); width > 0 {
-		out = cutter{out, width}
+		return cutter{out, width}
 	}
-	return lineRows{timeline.NewPrinter(out)}
+	return out
 }
 
 // cutter cuts each line to a width; each write is whole lines.

@@ -164,7 +164,7 @@ func (a *app) wait(ctx context.Context, names []string, flags waitFlags) error {
 			}
 		case now := <-look.C:
 			for _, w := range sessions {
-				w.gone = w.Live != nil && w.view == nil && (!runs(w.Live.Pid) || now.Sub(w.away) > comeBack)
+				w.gone = w.view == nil && (w.Live != nil && !runs(w.Live.Pid) || now.Sub(w.away) > comeBack)
 			}
 		case <-timeout:
 			for _, w := range sessions {
@@ -197,7 +197,7 @@ func (a *app) waitedFor(ctx context.Context, names []string) ([]*waited, error) 
 		if slices.ContainsFunc(sessions, func(w *waited) bool { return w.ID == t.ID }) {
 			continue
 		}
-		w := &waited{target: t, read: t.File == ""}
+		w := &waited{target: t, read: t.File == "", away: time.Now()}
 		if t.Live != nil {
 			w.view = &t.Live.Watch
 		}
@@ -206,8 +206,8 @@ func (a *app) waitedFor(ctx context.Context, names []string) ([]*waited, error) 
 	return sessions, nil
 }
 
-// followEnds follows the files of the sessions, and the hub when one of them has
-// a bridge, until ctx ends.
+// followEnds follows the files of the sessions and the hub, which may come later,
+// until ctx ends.
 func (a *app) followEnds(ctx context.Context, work *sync.WaitGroup, sessions []*waited, news chan<- waitEvent) {
 	send := func(ev waitEvent) {
 		select {
@@ -217,9 +217,7 @@ func (a *app) followEnds(ctx context.Context, work *sync.WaitGroup, sessions []*
 	}
 	watcher := tail.NewWatcher()
 	var files sync.WaitGroup
-	live := false
 	for i, w := range sessions {
-		live = live || w.Live != nil
 		if w.File == "" {
 			continue
 		}
@@ -237,9 +235,7 @@ func (a *app) followEnds(ctx context.Context, work *sync.WaitGroup, sessions []*
 		files.Wait()
 		_ = watcher.Close() // nothing waits for it any more
 	})
-	if live {
-		work.Go(func() { watchHub(ctx, a.dial, func(ev hubEvent) { send(waitEvent{hub: &ev}) }) })
-	}
+	work.Go(func() { watchHub(ctx, a.dial, func(ev hubEvent) { send(waitEvent{hub: &ev}) }) })
 }
 
 // hear takes in what the hub says.
@@ -270,7 +266,7 @@ func (w *waited) judge() (ending.Ending, error) {
 		return ending.Ending{}, nil
 	case w.ending.Kind != ending.None:
 		return w.ending, nil
-	case w.Live == nil, w.gone:
+	case w.gone, w.Live == nil && !w.ending.Watched:
 		return w.last(), nil
 	case w.view == nil:
 		return ending.Ending{}, nil // the hub is away

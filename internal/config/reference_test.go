@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,37 @@ func TestReferenceIsWhatIsRead(t *testing.T) {
 				t.Errorf("%s.%s is read and not in the reference", table, key)
 			}
 		}
+	}
+}
+
+// A table that is read is known to piwatch config, and its settings are in the
+// reference.
+func TestEveryTableIsKnown(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := regexp.MustCompile(`Keys\.read\([^"]*"(\w+)"\)`)
+	seen := map[string]bool{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range reads.FindAllStringSubmatch(string(data), -1) {
+			seen[found[1]] = true
+		}
+	}
+	for name := range seen {
+		if known[name] == nil {
+			t.Errorf("the table %s is read, and not in known in reference.go", name)
+		}
+		if !slices.ContainsFunc(reference, func(r Setting) bool { return r.Table == name }) {
+			t.Errorf("the settings of the table %s are not in the reference", name)
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("only %d tables are read", len(seen))
 	}
 }
 

@@ -86,6 +86,7 @@ func TestRunEnds(t *testing.T) {
 		{"provider", []Reply{Status(401, `{"error":{"message":"no entry"}}`), Status(401, `{"error":{"message":"no entry"}}`)}, nil, 12, "error", "no entry", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			EachPi(t, func(t *testing.T, pi *Pi) {
 				h := NewHome(t, pi, HomeOptions{})
 				h.Provider.Enqueue(c.replies...)
@@ -133,6 +134,7 @@ func TestRunStops(t *testing.T) {
 		{"killed", []syscall.Signal{syscall.SIGKILL}, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			EachPi(t, func(t *testing.T, pi *Pi) {
 				h := NewHome(t, pi, HomeOptions{})
 				gate := h.Provider.NewGate("in the answer")
