@@ -165,6 +165,7 @@ func TestHub(t *testing.T) {
 		{&control.DialError{Path: "/s", Class: control.ErrDeadHub}, OK, "a hub was killed"},
 		{&control.DialError{Path: "/s", Class: control.ErrForbidden}, Fail, "may not be used"},
 		{&control.DialError{Path: "/s", Class: control.ErrNotSocket}, Fail, "something else is at"},
+		{&control.DialError{Path: "/s", Err: errors.New("not a directory")}, Fail, "not a directory"},
 		{&control.ProtocolError{Hub: 1, Peer: 2, Version: "0.9.0"}, Fail, "speaks protocol 1"},
 	} {
 		w := world(t, nil)
@@ -198,6 +199,9 @@ func TestSocketAndFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	has(t, lookSocket(ctx, &w), Fail, "has mode 755")
+	inFile := world(t, nil)
+	write(t, filepath.Dir(inFile.Env("PIWATCH_SOCKET")), "a file", 0o600)
+	has(t, lookSocket(ctx, &inFile), Fail, "is not a folder")
 	broken := world(t, map[string]string{"PIWATCH_SOCKET": "relative"})
 	has(t, lookSocket(ctx, &broken), Fail, "not an absolute path")
 

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func lookHub(ctx context.Context, w *World) []Finding {
 	case errors.Is(err, control.ErrDeadHub):
 		return []Finding{ok("a hub was killed; the next one is started when it is needed")}
 	case err != nil:
-		return []Finding{fail(err.Error(), hintOf(err))}
+		return []Finding{fail(err.Error(), cmp.Or(hintOf(err), "piwatch hub run says more"))}
 	}
 	defer client.Close()
 	findings := []Finding{ok(fmt.Sprintf("piwatch %s, pid %d", client.Hub.Hub, client.Hub.Pid))}
@@ -80,6 +81,9 @@ func lookSocket(_ context.Context, w *World) []Finding {
 	path, err := control.SocketPath(w.Env)
 	if err != nil {
 		return []Finding{fail(err.Error(), "set PIWATCH_SOCKET, for Pi and for piwatch")}
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
+		return []Finding{fail(filepath.Dir(path)+" is not a folder, and the socket is to be in it", "move it away, or set PIWATCH_SOCKET")}
 	}
 	findings := []Finding{ok(path)}
 	if w.Env("PIWATCH_SOCKET") == "" && w.Env("XDG_RUNTIME_DIR") == "" {
