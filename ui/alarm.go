@@ -10,7 +10,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"piwatch/internal/notify"
-	"piwatch/internal/watchdog"
 )
 
 // Event is what the user is told of.
@@ -75,7 +74,7 @@ func (s *session) event(now time.Time) Event {
 	}
 	rank, _ := s.need(now)
 	switch {
-	case s.live.Watch.Phase == watchdog.Off && strings.HasSuffix(s.live.Watch.Why, string(watchdog.StopBreaker)):
+	case s.live.Guard.Tripped != "":
 		return EventBreaker
 	case rank == needWaits:
 		return EventWaits

@@ -125,7 +125,9 @@ func TestNotificationsOfEachEvent(t *testing.T) {
 	shown = nil
 	push(is("b", watchdog.View{Phase: watchdog.Off, Last: watchdog.Done}))
 	push(is("c", watchdog.View{Phase: watchdog.Off, Last: watchdog.Done}))
-	push(is("d", watchdog.View{Phase: watchdog.Off, Why: "ended: breaker"}))
+	tripped := is("d", watchdog.View{Phase: watchdog.Waiting})
+	tripped.Guard.Tripped = "3 in a row"
+	push(tripped)
 	at = at.Add(alarmPause)
 	update(rest{})
 	if want := "the breaker of (nothing said yet) tripped, 2 sessions are done"; len(shown) != 1 || shown[0] != want || out.Len() > 0 {

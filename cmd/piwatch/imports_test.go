@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"internal/hub":      {"internal/pi", "internal/tail", "internal/watchdog", "internal/guard", "internal/loop", "internal/timeline", "internal/control", "internal/gateway"},
 	"internal/config":   {},
 	"internal/doctor":   {"internal/bridge", "internal/config", "internal/control", "internal/notify", "internal/pi"},
-	"internal/ending":   {"internal/pi", "internal/watchdog"},
+	"internal/ending":   {"internal/guard", "internal/pi", "internal/watchdog"},
 	"internal/export":   {"internal/timeline"},
 	"internal/headless": {},
 	"internal/notify":   {},

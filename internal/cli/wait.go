@@ -270,6 +270,8 @@ func (w *waited) judge() (ending.Ending, error) {
 		return w.last(), nil
 	case w.view == nil:
 		return ending.Ending{}, nil // the hub is away
+	case w.File == "" && w.Live.Guard.Tripped != "":
+		return ending.Ending{Kind: ending.Breaker, Note: w.Live.Guard.Tripped}, nil
 	case w.File == "":
 		return viewEnding(*w.view), nil
 	case w.view.Phase == watchdog.Off && !w.ending.Watched:

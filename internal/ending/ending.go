@@ -7,6 +7,7 @@ package ending
 import (
 	"encoding/json"
 
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -113,6 +114,8 @@ func eventOf(e *pi.Entry) func(*state) {
 		return with(e, func(s *state, r watchdog.Check) { s.Checks, s.Error = r.N, "" })
 	case watchdog.RecordStop:
 		return with(e, (*state).stop)
+	case guard.Type:
+		return with(e, (*state).guard)
 	case watchdog.RecordPause:
 		return with(e, func(s *state, r watchdog.Pause) {
 			if !r.On {
@@ -152,6 +155,17 @@ func (s *state) stop(r watchdog.Stop) {
 		s.Note = "stopped by " + r.By
 	case Failed:
 		s.Note = string(r.Reason)
+	}
+}
+
+// guard: the breaker trips also while the watchdog is on, and stays so until the
+// user speaks or a person resets it.
+func (s *state) guard(r guard.Record) {
+	switch {
+	case r.Event == guard.Tripped:
+		s.Kind, s.Note = Breaker, r.Tripped
+	case r.Event == guard.WasReset && s.Kind == Breaker:
+		s.Kind, s.Note = None, ""
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"piwatch/internal/guard"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -92,6 +93,23 @@ func TestEnding(t *testing.T) {
 			f.user()
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopBreaker})
 		}, Ending{Kind: Breaker}},
+		{"the guard's breaker", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(guard.Type, guard.Record{Event: guard.Continued, Row: 3})
+			f.record(guard.Type, guard.Record{Event: guard.Tripped, Row: 3, Tripped: "3 in a row"})
+		}, Ending{Kind: Breaker, Note: "3 in a row", Watched: true}},
+		{"the guard's breaker, reset", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(guard.Type, guard.Record{Event: guard.Tripped, Row: 3, Tripped: "3 in a row"})
+			f.record(guard.Type, guard.Record{Event: guard.WasReset})
+		}, Ending{Watched: true}},
+		{"on without a check", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordOnward, watchdog.Check{ID: "o", N: 2, Max: 2})
+		}, Ending{Watched: true, Checks: 2}},
 		{"by hand", func(f *file) {
 			f.start(watchdog.Once)
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "tui", Reason: watchdog.StopByHand})
