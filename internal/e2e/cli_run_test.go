@@ -84,12 +84,15 @@ func TestRunEnds(t *testing.T) {
 		{"kept, and nobody there", []Reply{Text("Which?"), decision(watchdog.WaitUser, "which")}, []string{"--mode", "keep"}, 10, "wait_user", "which", "Which?"},
 		{"cap", []Reply{Text("One."), decision(watchdog.Continue, ""), Text("Two.")}, []string{"--max", "1"}, 11, "max", "", "Two."},
 		{"breaker", []Reply{Empty(), Empty(), Empty(), Empty()}, nil, 12, "breaker", "in a row", ""},
-		{"provider", []Reply{Status(401, `{"error":{"message":"no entry"}}`), Status(401, `{"error":{"message":"no entry"}}`)}, nil, 12, "error", "no entry", ""},
+		{"provider", nil, nil, 12, "error", "no entry", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			EachPi(t, func(t *testing.T, pi *Pi) {
 				h := NewHome(t, pi, HomeOptions{})
+				if c.replies == nil { // it may be asked once more before the run has ended
+					h.Provider.Handle(func(*Request) Reply { return Status(401, `{"error":{"message":"no entry"}}`) })
+				}
 				h.Provider.Enqueue(c.replies...)
 				got := h.runTask(append(c.args, "--json", "do it")...).Wait()
 				kinds, end := jsonLines(t, got.Stdout)

@@ -105,8 +105,8 @@ func TestReadmeExitCodes(t *testing.T) {
 		h.Provider.Enqueue(
 			Text("They pass."), decision(watchdog.Done, ""),
 			Text("Which tests?"), decision(watchdog.WaitUser, ""),
-			Status(401, "{}"), Status(401, "{}"),
 		)
+		h.Provider.Handle(func(*Request) Reply { return Status(401, "{}") })
 		script := readmeScript(t, "exit codes")
 		got := h.runScript(script + script + script)
 		want := "done: They pass.\nit needs you: Which tests?\nit did not get there, see: piwatch log --last\n"

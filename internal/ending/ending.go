@@ -35,8 +35,8 @@ type Ending struct {
 	Note string
 	// Watched says that the watchdog is on, as far as the record knows.
 	Watched bool
-	// Error is why the last check failed, "" when it did not: the watchdog goes
-	// on after it, who waits may not want to.
+	// Error is why the last check that ended failed, "" when it did not: the
+	// watchdog goes on after it, who waits may not want to.
 	Error string
 	// Checks counts the checks since the user's last message.
 	Checks int
@@ -111,7 +111,7 @@ func eventOf(e *pi.Entry) func(*state) {
 	case watchdog.RecordSet:
 		return with(e, func(s *state, r watchdog.Set) { s.mode = r.Settings.Mode })
 	case watchdog.RecordCheck, watchdog.RecordOnward:
-		return with(e, func(s *state, r watchdog.Check) { s.Checks, s.Error = r.N, "" })
+		return with(e, func(s *state, r watchdog.Check) { s.Checks = r.N })
 	case watchdog.RecordStop:
 		return with(e, (*state).stop)
 	case guard.Type:

@@ -124,6 +124,12 @@ func TestEnding(t *testing.T) {
 			f.record(watchdog.RecordCheck, watchdog.Check{ID: "c", N: 1})
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError, Why: "401"})
 		}, Ending{Watched: true, Checks: 1, Error: "401"}},
+		{"it failed, and is asked again", func(f *file) {
+			f.start(watchdog.Once)
+			f.user()
+			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError, Why: "401"})
+			f.record(watchdog.RecordCheck, watchdog.Check{ID: "d", N: 2})
+		}, Ending{Watched: true, Checks: 2, Error: "401"}},
 		{"it failed, and works again", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
