@@ -44,17 +44,24 @@ before the file, and that before the default.
 			return err
 		},
 	}
+	origin := true
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Print every setting as it counts, and where it comes from",
-		Args:  args(0, 0),
-		RunE:  func(*cobra.Command, []string) error { return a.configShow() },
+		Long: `Print every setting as it counts in this folder, and where it comes from. Those of
+the supervisor may also come from .pi/watchdog-supervisor.json here. That file comes
+with the work: it cannot name commands, and cannot let piwatch send more by itself
+(alertMode, steerDryRunDefault), unless trustedFolders in the config file names the
+folder or one above it.`,
+		Args: args(0, 0),
+		RunE: func(*cobra.Command, []string) error { return a.configShow(origin) },
 	}
+	show.Flags().BoolVar(&origin, "origin", true, "say where each value comes from")
 	a.addJSON(show)
 	check := &cobra.Command{
 		Use:   "check",
 		Short: "Say what is wrong in the config file, with its line",
-		Long:  "Say what is wrong in the config file, and in the environment: values that do not fit,\nsettings and tables that nobody reads. The exit code is 0 when nothing is.",
+		Long:  "Say what is wrong in the config file, in the environment, and in\n.pi/watchdog-supervisor.json of this folder: values that do not fit, settings and\ntables that nobody reads. The exit code is 0 when nothing is.",
 		Args:  args(0, 0),
 		RunE:  func(*cobra.Command, []string) error { return a.configCheck() },
 	}
@@ -65,7 +72,7 @@ before the file, and that before the default.
 		Args:  args(0, 0),
 		RunE:  func(*cobra.Command, []string) error { return a.configEdit() },
 	}
-	cmd.AddCommand(path, show, check, edit)
+	cmd.AddCommand(path, show, check, edit, a.configSchema())
 	return cmd
 }
 
@@ -101,7 +108,7 @@ type shownSetting struct {
 	From  string `json:"from"`  // default, file and line, or a variable
 }
 
-func (a *app) configShow() error {
+func (a *app) configShow(origin bool) error {
 	file, err := config.File(a.env)
 	if err != nil {
 		return err
@@ -110,6 +117,7 @@ func (a *app) configShow() error {
 	if err != nil {
 		return err
 	}
+	a.inFolder(values)
 	var rows [][]string
 	all := []shownSetting{}
 	for _, v := range values {
@@ -117,13 +125,21 @@ func (a *app) configShow() error {
 		if in, ok := strings.CutPrefix(from, file+":"); ok {
 			from = "line " + in
 		}
-		rows = append(rows, []string{v.Name(), v.Value, from})
+		row := []string{v.Name(), v.Value}
+		if origin {
+			row = append(row, from)
+		}
+		rows = append(rows, row)
 		all = append(all, shownSetting{v.Name(), v.Value, v.From})
 	}
 	if a.json {
 		return a.printJSON(all)
 	}
-	return printTable(a.out, []string{"SETTING", "VALUE", "FROM"}, rows)
+	head := []string{"SETTING", "VALUE", "FROM"}
+	if !origin {
+		head = head[:2]
+	}
+	return printTable(a.out, head, rows)
 }
 
 // configProblems are what is wrong in the config file.
@@ -139,7 +155,8 @@ func (a *app) configProblems() (file string, problems []string) {
 	if err != nil && len(problems) == 0 {
 		problems = strings.Split(err.Error(), "\n")
 	}
-	return file, append(problems, ui.CheckKeys(rebindings(set))...)
+	problems = append(problems, ui.CheckKeys(rebindings(set))...)
+	return file, append(problems, a.projectProblems()...)
 }
 
 // rebindings are the user's keys, as the screen takes them.

@@ -35,7 +35,7 @@ type replayed struct {
 
 func (a *app) replayCommand() *cobra.Command {
 	var line string
-	var recorded bool
+	var recorded, loops bool
 	cmd := &cobra.Command{
 		Use:     "replay FILE...",
 		GroupID: groupWatch,
@@ -71,10 +71,17 @@ The verdict is ask, or why not: short (something came sooner), ends (the file
 ends sooner), cut_off (the run has no end), off, paused, suspended, interrupted,
 held. Totals: idle, asked, earlier_seconds (idle time after the checks, which at
 most would have been over earlier), thinking_only, empty, length, aborted, errors,
-cut_off, recorded (checks that piwatch really asked). What is not known is left out.`,
+cut_off, recorded (checks that piwatch really asked). What is not known is left out.
+
+--loops looks for agents that went in circles instead, in all entries of the file:
+the same call with the same result, the same input to the model or output from it,
+with the settings of the supervisor in this folder ("piwatch config show"). --json
+then prints for each file: file, session, cwd, damage, entries, calls, findings
+(entry, line, rule, confidence, key, at, evidence, told, ended).`,
 		Example: `  piwatch replay ~/.pi/agent/sessions/*/*.jsonl
   piwatch replay --settings "timeout=120 mode=keep" session.jsonl
-  piwatch replay --recorded --json session.jsonl`,
+  piwatch replay --recorded --json session.jsonl
+  piwatch replay --loops ~/.pi/agent/sessions/*/*.jsonl`,
 		Args: args(1, -1),
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if recorded && cmd.Flags().Changed("settings") {
@@ -84,21 +91,32 @@ cut_off, recorded (checks that piwatch really asked). What is not known is left 
 			if err != nil {
 				return err
 			}
+			if loops {
+				if recorded || cmd.Flags().Changed("settings") {
+					return &usageError{"--loops goes with neither --settings nor --recorded: they are the watchdog's", cmd.CommandPath()}
+				}
+				return a.replayLoops(files)
+			}
 			return a.replay(files, replay.Options{Settings: settings, Recorded: recorded})
 		},
 	}
 	cmd.Flags().StringVar(&line, "settings", "", `of the watchdog, as for start: "timeout=60 max=50"`)
 	cmd.Flags().BoolVar(&recorded, "recorded", false, "start, stop and set the watchdog as the record in the session says")
+	cmd.Flags().BoolVar(&loops, "loops", false, "look for agents that went in circles")
 	a.addJSON(cmd)
 	return cmd
 }
 
-// replay prints each file that can be read. The errors of the others are told
-// after them; the last one is returned.
 func (a *app) replay(files []string, o replay.Options) error {
+	return a.eachFile(files, pi.LoadLean, func(file *pi.File) error { return a.printReplay(replayFile(file, o)) })
+}
+
+// eachFile prints each file that can be read. The errors of the others are told
+// after them; the last one is returned.
+func (a *app) eachFile(files []string, load func(string) (*pi.File, error), print func(*pi.File) error) error {
 	var problems []error
 	for i, path := range files {
-		file, err := pi.LoadLean(path)
+		file, err := load(path)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -106,7 +124,7 @@ func (a *app) replay(files []string, o replay.Options) error {
 		if i > 0 && !a.json {
 			fmt.Fprintln(a.out)
 		}
-		if err := a.printReplay(replayFile(file, o)); err != nil {
+		if err := print(file); err != nil {
 			return err
 		}
 	}
@@ -160,13 +178,7 @@ func writeReplay(out io.Writer, r replayed) {
 		settings = "as recorded"
 	}
 	fmt.Fprintf(out, "session %s, %s: %s\n", orDash(timeline.OneLine(r.Session)), orDash(timeline.OneLine(r.Cwd)), timeline.OneLine(settings))
-	if len(r.Damage) > 0 {
-		var kinds []string
-		for _, kind := range slices.Sorted(maps.Keys(r.Damage)) {
-			kinds = append(kinds, fmt.Sprintf("%d %s", r.Damage[kind], kind))
-		}
-		fmt.Fprintln(out, "damage: "+strings.Join(kinds, ", "))
-	}
+	writeDamage(out, r.Damage)
 	if len(r.Steps) > 0 {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "FROM\tIDLE\tSTOP\tWATCHDOG\tTHEN")
@@ -180,6 +192,17 @@ func writeReplay(out io.Writer, r replayed) {
 		_ = table.Flush() // into memory
 	}
 	writeTotals(out, r.Totals)
+}
+
+func writeDamage(out io.Writer, damage map[string]int) {
+	if len(damage) == 0 {
+		return
+	}
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(damage)) {
+		kinds = append(kinds, fmt.Sprintf("%d %s", damage[kind], kind))
+	}
+	fmt.Fprintln(out, "damage: "+strings.Join(kinds, ", "))
 }
 
 func stepCells(s replay.Step) []string {

@@ -24,7 +24,7 @@ func (s Setting) Name() string { return s.Table + "." + s.Key }
 
 // reference are all settings, in the order in which people read them. A test
 // holds it against what is read.
-var reference = []Setting{
+var reference = slices.Concat([]Setting{
 	{"screen", "theme", `"terminal"`, "a name; `t` on the screen shows them", "the colours", "PIWATCH_THEME", "--theme", "", ""},
 	{"screen", "ascii", "false", "true, false", "signs of ASCII only", "PIWATCH_ASCII", "--ascii", "", ""},
 	{"screen", "mouse", "false", "true, false", "the mouse is on at the start", "PIWATCH_MOUSE", "--mouse", "", ""},
@@ -48,7 +48,7 @@ var reference = []Setting{
 
 	{"log", "level", `"info"`, strings.Join(levels, ", "), "what the hub writes to its log, from its next start on", "PIWATCH_LOG_LEVEL", "", "", ""},
 	{"log", "megabytes", "4", "1 to 1000", "size at which the hub begins a new log; three old ones are kept", "PIWATCH_LOG_MEGABYTES", "", "", ""},
-}
+}, supervisorReference())
 
 // notifyAllowed is what may stand in the table notify.
 const notifyAllowed = "one of those, or a list of them"
@@ -68,7 +68,12 @@ var known = map[string]func(source) []error{
 	"notify":   func(s source) []error { _, errs := notifyKeys.read(s, "notify"); return errs },
 	"gateway":  func(s source) []error { _, errs := gatewayKeys.read(s, "gateway"); return errs },
 	"log":      func(s source) []error { _, errs := logKeys.read(s, "log"); return errs },
-	keysTable:  func(s source) []error { _, errs := readKeys(s); return errs },
+	supervisorTable: func(s source) []error {
+		set := newSupervisor()
+		_, errs := set.user(s)
+		return errs
+	},
+	keysTable: func(s source) []error { _, errs := readKeys(s); return errs },
 }
 
 // problems are all that is wrong in a file: settings and tables that nobody

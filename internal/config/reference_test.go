@@ -111,11 +111,11 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing", "", nil, nil},
 		{"fine", "[screen]\ntheme = \"dark\"\n[keys]\nnudge = \"N\"\n[log]\nlevel = \"debug\"\n", nil, nil},
-		{"an unknown table", "\n[scren]\ntheme = \"dark\"\n", nil, []string{":2: [scren]: unknown table; did you mean screen?; allowed: gateway, guard, keys, log, notify, screen, watchdog"}},
-		{"an unknown table of its own", "[zoo.cage]\nx = 1\n", nil, []string{":1: [zoo]: unknown table; allowed: gateway, guard, keys, log, notify, screen, watchdog"}},
+		{"an unknown table", "\n[scren]\ntheme = \"dark\"\n", nil, []string{":2: [scren]: unknown table; did you mean screen?; allowed: gateway, guard, keys, log, notify, screen, supervisor, watchdog"}},
+		{"an unknown table of its own", "[zoo.cage]\nx = 1\n", nil, []string{":1: [zoo]: unknown table; allowed: gateway, guard, keys, log, notify, screen, supervisor, watchdog"}},
 		{"outside a table", "theme = \"dark\"\nx = 1\n", nil, []string{
-			":1: theme: stands in no table, it belongs below [screen]; the tables are gateway, guard, keys, log, notify, screen, watchdog",
-			":2: x: stands in no table; the tables are gateway, guard, keys, log, notify, screen, watchdog"}},
+			":1: theme: stands in no table, it belongs below [screen]; the tables are gateway, guard, keys, log, notify, screen, supervisor, watchdog",
+			":2: x: stands in no table; the tables are gateway, guard, keys, log, notify, screen, supervisor, watchdog"}},
 		{"all of it, in the order of the file", "[log]\nlevel = \"loud\"\nmegabyte = 3\n[screen]\nmouse = \"yes\"\n", nil, []string{
 			`:2: log.level: "loud" does not fit; allowed: debug, info, warn, error`,
 			`:3: log.megabyte: unknown setting; did you mean megabytes?; allowed: level, megabytes`,

@@ -59,7 +59,7 @@ func digestResult(text string, failed bool, seen tokens) result {
 		raw, loose = raw.byte(1), loose.byte(1)
 	}
 	r := result{equal: loose, loose: loose, says: failed || len(text) >= saysMuch}
-	const few = 12
+	const few = 4
 	if erased > 0 && (left < few || left < erased/2) {
 		r.equal = raw
 	}

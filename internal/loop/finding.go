@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -72,4 +73,29 @@ func (d *Detector) stand(now time.Time, fresh Evidence, key Hash) Finding {
 	}
 	d.last = &f
 	return f
+}
+
+// Says tells the evidence in one line, its previews on it as they are.
+func (e *Evidence) Says() string {
+	var text string
+	switch e.Rule {
+	case RepeatedCall:
+		text = fmt.Sprintf("the same call with the same result %d times", e.Count)
+		if e.Period > 1 {
+			text += fmt.Sprintf(", every %d calls", e.Period)
+		}
+		text += ": " + e.Tool
+	case RepeatedInput:
+		text = fmt.Sprintf("the same input to the model %d times in a row", e.Count)
+	case RepeatedOutput:
+		text = fmt.Sprintf("the same answer %d times in a row", e.Count)
+	case IdleNoProgress:
+		return fmt.Sprintf("%d calls in %d s without an edit", e.Count, e.Seconds)
+	}
+	for i, more := range []string{e.Preview, e.Result} {
+		if more != "" {
+			text += [...]string{" ", " -> "}[i] + more
+		}
+	}
+	return text
 }
