@@ -41,12 +41,6 @@ func ProjectSupervisor(folder string) string {
 	return filepath.Join(folder, ".pi", "watchdog-supervisor.json")
 }
 
-// Change is one setting that was made at run time.
-type Change struct {
-	Key   string
-	Value any
-}
-
 // LoadSupervisor reads the settings for a folder: the defaults, then the table
 // supervisor of the user's file, then the project's file, then what was changed
 // at run time. user and folder may be "" for none. What is wrong is left out and
@@ -55,7 +49,7 @@ type Change struct {
 // A project's file comes with the work and may have been written by an agent:
 // it cannot name commands, and cannot let piwatch send more by itself, unless
 // the user's file trusts the folder.
-func LoadSupervisor(user, folder string, changes []Change) (Supervisor, error) {
+func LoadSupervisor(user, folder string, changes []loop.Change) (Supervisor, error) {
 	s := newSupervisor()
 	var errs []error
 	trusted := false

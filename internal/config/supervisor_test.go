@@ -14,7 +14,7 @@ import (
 )
 
 // supervised writes a user's and a project's file and loads them.
-func supervised(t *testing.T, user, project string, changes ...Change) (Supervisor, string, error) {
+func supervised(t *testing.T, user, project string, changes ...loop.Change) (Supervisor, string, error) {
 	t.Helper()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "config.toml")
@@ -34,7 +34,7 @@ func supervised(t *testing.T, user, project string, changes ...Change) (Supervis
 
 func TestLayers(t *testing.T) {
 	s, folder, err := supervised(t, "[supervisor]\ncooldownSec = 30\nllmRepeatThreshold = 5\nmaxPreviewLines = 7\n",
-		"{\n  \"llmRepeatThreshold\": 6,\n  \"maxPreviewLines\": 8\n}\n", Change{"maxPreviewLines", json.Number("9")})
+		"{\n  \"llmRepeatThreshold\": 6,\n  \"maxPreviewLines\": 8\n}\n", loop.Change{Key: "maxPreviewLines", Value: json.Number("9")})
 	if err != nil {
 		t.Fatal(err)
 	}

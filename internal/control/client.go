@@ -99,6 +99,11 @@ func (c *Client) Steer(ctx context.Context, method string, params SteerParams) (
 	return reply, err
 }
 
+// Loops calls a method of the supervisor whose answer is for reply.
+func (c *Client) Loops(ctx context.Context, method string, params, reply any) error {
+	return c.conn.Call(ctx, method, params, reply)
+}
+
 // StopHub asks the hub to end and waits until it has closed this connection.
 func (c *Client) StopHub(ctx context.Context, why string) error {
 	err := c.conn.Call(ctx, StopHub, StopHubParams{Why: why}, nil)
@@ -150,6 +155,12 @@ func (p *pushes) handle(_ context.Context, _ *Conn, method string, params json.R
 			return nil, err
 		}
 		p.put("gateway", Push{Gateway: &state})
+	case TargetPush:
+		var target Target
+		if err := Decode(params, &target); err != nil {
+			return nil, err
+		}
+		p.put("target "+target.ID, Push{Target: &target})
 	default:
 		return nil, fmt.Errorf("%w: %s", ErrUnknownMethod, method)
 	}

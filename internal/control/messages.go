@@ -115,9 +115,13 @@ type BridgeHello struct {
 	History  bool              `json:"history"`
 	Boundary bool              `json:"boundary"` // Pi has turn_end entries and agent_before_settle
 	Parent   *Parent           `json:"parent,omitempty"`
-	Env      map[string]string `json:"env"`             // PI_WATCHDOG and its neighbours when set
-	Other    string            `json:"other,omitempty"` // another extension has the command watchdog
-	Facts    Facts             `json:"facts"`
+	Env      map[string]string `json:"env"` // PI_WATCHDOG and its neighbours when set
+	// Inherited is PI_SESSION_ID in the environment this Pi was started with, Origin the file of the session that this
+	// one was forked, cloned or started from.
+	Inherited string `json:"inherited,omitempty"`
+	Origin    string `json:"origin,omitempty"`
+	Other     string `json:"other,omitempty"` // another extension has the command watchdog
+	Facts     Facts  `json:"facts"`
 	// Records are the entries of the branch that say where the watchdog stands: those of piwatch, and
 	// that the user spoke. Of what was said they hold how the last message of the user begins, see watchdog.SaidMax.
 	Records []json.RawMessage `json:"records,omitempty"`
@@ -143,6 +147,8 @@ type BridgeWelcome struct {
 	// Gateway is where the session's provider is to be pointed; nil for nowhere.
 	// A bridge that cannot do it tells a ProviderEvent that says why in Other.
 	Gateway *PointParams `json:"gateway,omitempty"`
+	// Tools are those of the supervisor, for a session that asked for them.
+	Tools []ToolDef `json:"tools,omitempty"`
 }
 
 // Texts are the texts that a bridge needs without asking the hub first.
@@ -373,6 +379,8 @@ type Session struct {
 	Watch  watchdog.View `json:"watch"` // the watchdog's state
 	Guard  guard.View    `json:"guard"` // the guard's state
 	Facts  Facts         `json:"facts"`
+	// Stuck is set while the session may be stuck.
+	Stuck *Finding `json:"stuck,omitempty"`
 }
 
 // GoneEvent: a session has no bridge any more.

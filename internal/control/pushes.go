@@ -14,6 +14,7 @@ type Push struct {
 	Gone    string   // id of a session that has no bridge any more
 	Notice  *Notice
 	Gateway *GatewayState // new or changed
+	Target  *Target       // new or changed
 }
 
 // waiting is a Push in the queue. Its key names the session it is about; it is

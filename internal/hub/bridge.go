@@ -8,6 +8,7 @@ import (
 
 	"piwatch/internal/control"
 	"piwatch/internal/guard"
+	"piwatch/internal/loop"
 	"piwatch/internal/watchdog"
 )
 
@@ -155,7 +156,15 @@ var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
 	control.ProviderIs: method((*bridge).provider),
 	control.Decide:     method((*bridge).decide),
 	control.Command:    method(func(b *bridge, p control.CommandParams) any { return b.session.recorded(b.session.command(p)) }),
-	control.Bye: method(func(b *bridge, _ control.ByeEvent) any {
+	control.Spoke:      told(func(e control.SpokeEvent) loop.Event { return loop.Spoken{Text: e.Text} }),
+	control.Called:     told(func(e control.CalledEvent) loop.Event { return loop.Called{ID: e.ID, Tool: e.Tool, Args: e.Args} }),
+	control.Returned: told(func(e control.ReturnedEvent) loop.Event {
+		return loop.Returned{ID: e.ID, Tool: e.Tool, Text: e.Text, Error: e.Error}
+	}),
+	control.Answered:  method((*bridge).answered),
+	control.Supervise: method((*bridge).supervise),
+	control.Bye: method(func(b *bridge, e control.ByeEvent) any {
+		b.peer.hub.loops.bye(b.session, e.Reason)
 		b.peer.hub.leave(b)
 		return nil
 	}),

@@ -26,7 +26,7 @@ func TestSteering(t *testing.T) {
 	line := func(l string) func(*control.SteerParams) { return func(s *control.SteerParams) { s.Line = l } }
 	seconds := func(n int) func(*control.SteerParams) { return func(s *control.SteerParams) { s.Seconds = n } }
 	const off = "error: The watchdog is off; start it first."
-	for _, method := range []string{control.Pause, control.Resume, control.Nudge, control.Skip, control.Set} {
+	for _, method := range []string{control.Resume, control.Nudge, control.Skip, control.Set} {
 		c.steer(method, p(), off)
 	}
 	c.steer(control.Extend, p(seconds(5)), off)

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"piwatch/internal/control"
+	"piwatch/internal/loop"
 	"piwatch/internal/watchdog"
 )
 
@@ -52,6 +53,22 @@ type Options struct {
 	Gateway GatewayOptions
 	// Ready, when set, is closed once the hub listens.
 	Ready chan<- struct{}
+	// Supervisor reads the settings of the supervisor for a folder, with what was
+	// changed at run time; nil for the defaults.
+	Supervisor func(folder string, changes []loop.Change) (Supervision, error)
+	// SessionDirs are folders with session files: sessions without a bridge are
+	// judged from them.
+	SessionDirs []string
+	// Ancestors are the processes above a process, the nearest first; nil for
+	// what the machine says.
+	Ancestors func(pid int) []int
+}
+
+// Supervision is what the supervisor runs with in a folder, and where each value
+// comes from, by its name.
+type Supervision struct {
+	loop.Settings
+	Origin map[string]string
 }
 
 // Preferences are what the user's config says for all sessions.
@@ -73,6 +90,7 @@ type Hub struct {
 	sessions map[string]*session // by Pi's session id
 	peers    map[*peer]struct{}  // connections that said hello
 	idle     Timer               // runs while nobody is here
+	loops    *supervisor
 	hooks    sync.WaitGroup
 	proxy    proxy
 	drains   sync.WaitGroup // servers of the gateway that let answers end
@@ -102,6 +120,13 @@ func Run(ctx context.Context, options Options) error {
 	}
 
 	var conns sync.WaitGroup
+	if len(options.SessionDirs) > 0 {
+		conns.Add(1)
+		go func() {
+			defer conns.Done()
+			h.loops.follow(ctx, options.SessionDirs)
+		}()
+	}
 	accepted := make(chan error, 1)
 	conns.Add(1)
 	go func() {
@@ -137,6 +162,7 @@ func newHub(options Options, stop context.CancelCauseFunc) *Hub {
 	if h.clock == nil {
 		h.clock = systemClock{}
 	}
+	h.loops = newSupervisor(h)
 	if h.options.IdleExit == 0 {
 		h.options.IdleExit = idleExit
 	}
@@ -184,6 +210,7 @@ func (h *Hub) shutdown() {
 	if h.proxy.pushing != nil {
 		h.proxy.pushing.Stop()
 	}
+	h.loops.stop()
 	h.mu.Unlock()
 	h.drains.Wait()
 	// A hook that ends soon is heard out; one that does not outlives the hub.

@@ -115,6 +115,9 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 		h.stop(fmt.Errorf("%w: %s", errStopped, stop.Why))
 		return struct{}{}, nil
 	}
+	if reply, known, err := h.loops.asClient(p, method, params); known {
+		return reply, err
+	}
 	verb, known := steering[method]
 	change, byHand := exchanges[method]
 	if !known && !byHand {

@@ -47,6 +47,7 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 		}
 	}
 	h.sessions[s.id] = s // also after the last bridge of it was just taken out
+	hello.Parent = h.loops.family(hello)
 	b := newBridge(p, s, hello)
 	if hello.Provider != nil {
 		b.pointed.provider = *hello.Provider
@@ -65,6 +66,7 @@ func (h *Hub) join(p *peer, hello control.BridgeHello) control.BridgeWelcome {
 	s.footer = "" // what it shows comes with the welcome
 	s.takeOver(b)
 	welcome.Gateway = b.pointFirst()
+	welcome.Tools = h.loops.joined(s)
 	view := s.engine.View(h.clock.Now())
 	welcome.Driver = true
 	welcome.On, welcome.Status = view.Phase != watchdog.Off, s.footer
@@ -160,6 +162,7 @@ func (h *Hub) leave(b *bridge) {
 		s.step(watchdog.Left{})
 		s.stopTimer()
 		delete(h.sessions, s.id)
+		h.loops.left(s)
 		h.push(control.GonePush, control.GoneEvent{ID: s.id})
 	}
 	if parent != nil {
@@ -197,6 +200,7 @@ func (s *session) step(ev watchdog.Event) []watchdog.Effect {
 			answers = append(answers, effect)
 		}
 	}
+	s.hub.loops.heard(s, ev)
 	s.show()
 	s.setTimer()
 	if parent := s.hello.Parent; parent != nil && busy != s.engine.Busy() {
@@ -276,7 +280,7 @@ func (s *session) public() control.Session {
 	return control.Session{
 		ID: s.id, File: s.hello.File, Cwd: s.hello.Cwd, Name: s.hello.Name, Model: s.hello.Model, Pid: s.hello.Pid,
 		Mode: s.hello.Mode, Pi: s.hello.Pi, Bridge: s.hello.Bridge, Other: s.hello.Other, Parent: s.hello.Parent, Live: s.driver() != nil,
-		Watch: s.engine.View(s.hub.clock.Now()), Guard: s.guard.View(), Facts: s.engine.Facts(),
+		Watch: s.engine.View(s.hub.clock.Now()), Guard: s.guard.View(), Facts: s.engine.Facts(), Stuck: s.hub.loops.stuck(s.id),
 	}
 }
 

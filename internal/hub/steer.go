@@ -40,10 +40,10 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 		return s.change(who, watchdog.StopWatch{By: who.by})
 	},
 	control.Pause: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
-		return s.ask(who, watchdog.PauseWatch{By: who.by, On: true})
+		return s.hub.loops.paused(s, s.ask(who, watchdog.PauseWatch{By: who.by, On: true}), true)
 	},
 	control.Resume: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
-		return s.ask(who, watchdog.PauseWatch{By: who.by})
+		return s.hub.loops.paused(s, s.ask(who, watchdog.PauseWatch{By: who.by}), false)
 	},
 	control.Nudge: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
 		return s.ask(who, watchdog.NudgeNow{By: who.by})
@@ -60,6 +60,7 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 	control.StatusText: func(s *session, _ asker, _ control.SteerParams) control.CommandReply {
 		now := s.hub.clock.Now()
 		text := s.engine.View(now).StatusText(now)
+		text += s.hub.loops.statusText(s)
 		if s.hello.File == "" {
 			text += " This session has no file: what piwatch knows of it lives in Pi only."
 		}
@@ -166,6 +167,9 @@ func (s *session) command(p control.CommandParams) control.CommandReply {
 	}
 	steer := control.SteerParams{Session: s.id, Line: p.Args, Sure: p.Sure}
 	word, rest, _ := strings.Cut(strings.TrimLeftFunc(p.Args, unicode.IsSpace), " ")
+	if reply, known := s.hub.loops.command(s, strings.TrimSpace(word), rest); known {
+		return reply
+	}
 	verb, known := verbs[strings.TrimSpace(word)]
 	if !known {
 		return steering[control.Start](s, asker{by: "pi"}, steer)

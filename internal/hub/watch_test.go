@@ -313,7 +313,9 @@ func TestCommandsInPi(t *testing.T) {
 		}
 	}
 	reply("status", "info: Watchdog: off.")
-	reply("pause", "error: The watchdog is off; start it first.")
+	reply("resume", "error: The watchdog is off; start it first.")
+	reply("pause", "info: Loop alerts of this session are held until they are resumed.") // there is no countdown to hold
+	reply("resume", "info: Loop alerts of this session are told again.")
 	reply("stop now", `error: Nothing changed: "now": nothing may follow this word. Usage: `+watchdog.Usage)
 	reply("extend soon", `error: Nothing changed: "soon": extend takes seconds, as in extend 30 or extend -30. Usage: `+watchdog.Usage)
 	reply("mode both", `error: Nothing changed: "mode=both": mode is once or keep. Usage: `+watchdog.Usage)

@@ -324,3 +324,34 @@ func BenchmarkDetector(b *testing.B) {
 		d.Step(start, Returned{ID: "1", Text: result})
 	}
 }
+
+func TestTrail(t *testing.T) {
+	var trail Trail
+	add := func(limit int) { trail.Add(start, Spoken{fmt.Sprint(trail.Seen() + 1)}, limit, 1) }
+	want := func(n int, texts ...string) {
+		t.Helper()
+		var got []string
+		for _, one := range trail.Last(n) {
+			got = append(got, one.Preview)
+		}
+		if !slices.Equal(got, texts) {
+			t.Errorf("%q, want %q", got, texts)
+		}
+	}
+	want(9)
+	for range 4 {
+		add(3)
+	}
+	want(9, "2", "3", "4")
+	want(2, "3", "4")
+	add(2) // lower
+	want(9, "4", "5")
+	add(2)
+	want(9, "5", "6")
+	add(4) // higher
+	want(9, "5", "6", "7")
+	trail.Add(start, Ticked{}, 4, 1)
+	if trail.Seen() != 7 || trail.Len() != 3 {
+		t.Errorf("%d of %d", trail.Len(), trail.Seen())
+	}
+}

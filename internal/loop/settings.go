@@ -266,3 +266,9 @@ func Schema() []byte {
 	b.WriteString("\n  }\n}\n")
 	return b.Bytes()
 }
+
+// Change is one setting that was made at run time.
+type Change struct {
+	Key   string
+	Value any // as a decoder of JSON gives it
+}
