@@ -90,6 +90,14 @@ func (l *sessionList) putLive(one control.Session) {
 	}
 }
 
+// putTarget notes whether a session may be stuck. One without a bridge is known
+// by its file.
+func (l *sessionList) putTarget(t control.Target) {
+	if s := l.all[t.ID]; s != nil {
+		s.stuck = t.Finding
+	}
+}
+
 func (l *sessionList) dropLive(id string) {
 	if s := l.all[id]; s != nil {
 		s.live = nil

@@ -138,6 +138,30 @@ func TestAParentThatWaitsForEndedChildren(t *testing.T) {
 	}
 }
 
+func TestMaybeStuck(t *testing.T) {
+	finding := &control.Finding{Rule: "repeated_call", Says: []string{"the same call 4 times: \x1b[31mmake"}}
+	one := live("p", "api", watchdog.View{Phase: watchdog.Working, Settings: settings}, control.Facts{})
+	one.Stuck = finding
+	m := family(t, fileInfo{ID: "c", ModTime: now.Add(-time.Minute), Story: timeline.Story{Standing: timeline.Working}})
+	send(m, hubUp{newFakeHub(), []control.Session{one}}, hubPush{control.Push{Target: &control.Target{ID: "c", Finding: finding}}})
+	for _, id := range []string{"p", "c"} {
+		s := m.list.all[id]
+		if _, word := s.need(now); word != "stuck?" {
+			t.Errorf("%s is %s", id, word)
+		}
+		if got := strings.Join(whyLines(&m.env, s, 80, 1), ""); !strings.Contains(got, "maybe stuck: the same call 4 times: make") {
+			t.Errorf("%s says %q", id, got)
+		}
+	}
+	one.Stuck = nil
+	send(m, hubPush{control.Push{Session: &one}}, hubPush{control.Push{Target: &control.Target{ID: "c"}}})
+	for _, id := range []string{"p", "c"} {
+		if _, word := m.list.all[id].need(now); word != "working" {
+			t.Errorf("%s is %s", id, word)
+		}
+	}
+}
+
 func TestTheNextSessionThatNeedsMe(t *testing.T) {
 	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
 	var went []string

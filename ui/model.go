@@ -217,6 +217,8 @@ func (m *Model) push(p control.Push) {
 		m.list.putLive(*p.Session)
 	case p.Notice != nil:
 		m.say(p.Notice.Level, p.Notice.Session, p.Notice.Text)
+	case p.Target != nil:
+		m.list.putTarget(*p.Target)
 	case p.Gone != "":
 		m.list.dropLive(p.Gone)
 	case p.Gateway != nil:

@@ -18,6 +18,8 @@ type session struct {
 	id   string
 	file *fileInfo
 	live *control.Session
+	// stuck is why a session without a bridge may be stuck, nil when it is not.
+	stuck *control.Finding
 	// lost says that the hub which told of the bridge is gone.
 	lost bool
 
@@ -74,7 +76,7 @@ func (s *session) need(now time.Time) (need, string) {
 	rank := s.rank(now)
 	word := needWords[rank]
 	switch {
-	case rank == needStuck && stalled(s.waits(now), now):
+	case rank == needStuck && s.maybeStuck() == nil && stalled(s.waits(now), now):
 		word = "stalled?"
 	case rank == needPaused && s.waits(now).For == timeline.ForQuota:
 		word = "quota"
@@ -89,8 +91,11 @@ func (s *session) need(now time.Time) (need, string) {
 func (s *session) rank(now time.Time) need {
 	standing := s.story().Standing
 	if s.live == nil {
-		if s.old(now) {
+		switch {
+		case s.old(now):
 			return needEnded
+		case s.stuck != nil:
+			return needStuck
 		}
 		if rank, ok := s.waitRank(now); ok {
 			return rank
@@ -103,6 +108,8 @@ func (s *session) rank(now time.Time) need {
 		return needPaused
 	case s.live.Facts.Dialog:
 		return needWaits
+	case s.live.Stuck != nil:
+		return needStuck
 	case watch.Phase == watchdog.Counting:
 		return needCounting
 	case s.waitsForEnded(now), stalled(s.waits(now), now):
@@ -137,6 +144,14 @@ func (s *session) waitRank(now time.Time) (need, bool) {
 		return needStuck, true
 	}
 	return 0, false
+}
+
+// maybeStuck is why the session may be stuck, nil when it is not.
+func (s *session) maybeStuck() *control.Finding {
+	if s.live != nil {
+		return s.live.Stuck
+	}
+	return s.stuck
 }
 
 // childGrace is how long a session may take to notice that the last one it

@@ -183,6 +183,9 @@ func bar(e *env, view watchdog.View, w int) string {
 func whyLines(e *env, s *session, w, n int) []string {
 	view := s.view()
 	why := timeline.OneLine(view.Why)
+	if f := s.maybeStuck(); f != nil {
+		why = "maybe stuck: " + timeline.OneLine(strings.Join(f.Says, "; "))
+	}
 	last := ""
 	if view.Last != "" {
 		last = "last answer: " + timeline.OneLine(string(view.Last))

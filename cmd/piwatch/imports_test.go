@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"internal/replay":   {"internal/guard", "internal/loop", "internal/pi", "internal/watchdog"},
 	"internal/guard":    {"internal/pi"},
 	"internal/loop":     {"internal/pi"},
-	"internal/timeline": {"internal/guard", "internal/pi", "internal/watchdog"},
+	"internal/timeline": {"internal/guard", "internal/loop", "internal/pi", "internal/watchdog"},
 	"internal/control":  {"internal/gateway", "internal/guard", "internal/watchdog"},
 	"internal/bridge":   {"internal/control"},
 	"internal/gateway":  {},

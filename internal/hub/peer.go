@@ -100,6 +100,7 @@ func (p *peer) asClient(method string, params json.RawMessage) (any, error) {
 	case control.Watch:
 		p.watches = true
 		h.pushGateway()
+		h.loops.greet(p)
 		return h.list(), nil
 	case control.GatewayStatus:
 		return h.gatewayState(), nil

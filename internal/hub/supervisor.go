@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -316,6 +317,17 @@ func (v *supervisor) show(t *target) {
 	if before != public {
 		t.shown = public
 		v.hub.push(control.TargetPush, public)
+	}
+}
+
+// greet tells a client that begins to watch what may be stuck.
+func (v *supervisor) greet(p *peer) {
+	for _, t := range v.targets {
+		if t.told != nil || t.waits != nil {
+			if err := p.conn.Notify(context.Background(), control.TargetPush, t.public()); err != nil {
+				v.hub.log.Debug("push failed", "method", control.TargetPush, "err", err)
+			}
+		}
 	}
 }
 

@@ -11,21 +11,6 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// RecordLoop is the type of the records the supervisor writes into the session
-// of a target. Its data is a LoopRecord.
-const RecordLoop = "piwatch.loop"
-
-// LoopRecord is one thing the supervisor found or did.
-type LoopRecord struct {
-	Event string `json:"event"` // found, cleared, steered, dry_run
-	By    string `json:"by,omitempty"`
-	control.Finding
-	// Told says what became of it, in words: who was told, or which setting held
-	// it back.
-	Told []string `json:"told,omitempty"`
-	Text string   `json:"text,omitempty"` // that was sent, or would have been
-}
-
 // maxSays bounds a line of evidence, in bytes.
 const maxSays = 300
 
@@ -56,7 +41,9 @@ func (v *supervisor) found(t *target, f loop.Finding) {
 	t.told = finding
 	told := v.tell(t, finding)
 	v.hub.notice(t.id, "warning", fmt.Sprintf("Maybe stuck (%s, %s): %s. %s.", f.Rule, f.Confidence, finding.Says[0], strings.Join(told, "; ")))
-	v.record(t, LoopRecord{Event: "found", Finding: *finding, Told: told})
+	v.record(t, loop.Record{
+		Event: loop.RecordFound, Rule: finding.Rule, Confidence: finding.Confidence, Key: finding.Key, Says: finding.Says, Told: told,
+	})
 	v.shown(t)
 }
 
@@ -132,7 +119,7 @@ func (v *supervisor) rescue(t *target, text string, dry bool, key, by string) st
 	case !t.set.Steers():
 		return fmt.Sprintf("the session is not steered: alertMode=%s", t.set.AlertMode)
 	case dry:
-		v.record(t, LoopRecord{Event: "dry_run", By: by, Finding: control.Finding{Key: key}, Text: text})
+		v.record(t, loop.Record{Event: loop.RecordDryRun, By: by, Key: key, Text: text})
 		return "dry run, nothing is sent (steerDryRunDefault). It would be: " + timeline.OneLine(text)
 	}
 	return v.send(t, text, key, by)
@@ -153,7 +140,7 @@ func (v *supervisor) send(t *target, text, key, by string) string {
 			return
 		}
 		v.hub.notice(t.id, "info", "Steered: "+timeline.OneLine(text))
-		v.record(t, LoopRecord{Event: "steered", By: by, Finding: control.Finding{Key: key}, Text: text})
+		v.record(t, loop.Record{Event: loop.RecordSteered, By: by, Key: key, Text: text})
 	}})
 	return sentWords
 }
@@ -166,7 +153,7 @@ func (v *supervisor) cleared(t *target) {
 	was := t.told
 	t.told = nil
 	v.hub.notice(t.id, "info", "Not stuck any more.")
-	v.record(t, LoopRecord{Event: "cleared", Finding: control.Finding{Rule: was.Rule, Key: was.Key}})
+	v.record(t, loop.Record{Event: loop.RecordCleared, Rule: was.Rule, Key: was.Key})
 	if main := v.targets[t.link.Parent]; main != nil && main.session != nil && t.link.By != linkHeader {
 		main.session.driver().send(control.SendAlert, control.AlertParams{Target: t.id}) // not told yet: it need not be
 	}
@@ -174,8 +161,8 @@ func (v *supervisor) cleared(t *target) {
 }
 
 // record writes into the session of a target, when it has a bridge.
-func (v *supervisor) record(t *target, r LoopRecord) {
+func (v *supervisor) record(t *target, r loop.Record) {
 	if t.session != nil {
-		t.session.do(watchdog.Append{Type: RecordLoop, Data: r})
+		t.session.do(watchdog.Append{Type: loop.RecordType, Data: r})
 	}
 }

@@ -147,8 +147,8 @@ func TestFindingsAreRecorded(t *testing.T) {
 		if err := json.Unmarshal(m.params, &p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Type == hub.RecordLoop {
-			var r hub.LoopRecord
+		if p.Type == loop.RecordType {
+			var r loop.Record
 			if err := json.Unmarshal(p.Data, &r); err != nil {
 				t.Fatal(err)
 			}

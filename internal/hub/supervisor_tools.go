@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"piwatch/internal/control"
+	"piwatch/internal/loop"
 	"piwatch/internal/timeline"
 )
 
@@ -274,7 +275,7 @@ func (v *supervisor) toolSteer(asker *target, raw json.RawMessage) (any, error) 
 	case !dry && !t.set.Steers():
 		return no(fmt.Sprintf("alertMode=%s; only the user can change it", t.set.AlertMode))
 	case dry:
-		v.record(t, LoopRecord{Event: "dry_run", By: "agent " + asker.id, Text: text})
+		v.record(t, loop.Record{Event: loop.RecordDryRun, By: "agent " + asker.id, Text: text})
 		return map[string]any{"sent": false, "dryRun": true, "message": text}, nil
 	}
 	key := ""

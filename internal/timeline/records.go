@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"piwatch/internal/guard"
+	"piwatch/internal/loop"
 	"piwatch/internal/pi"
 	"piwatch/internal/watchdog"
 )
@@ -79,6 +80,11 @@ var records = map[string]func(data json.RawMessage, row adder) (event any, ok bo
 		row(Watch, "on-stop command for "+v.Event+": "+v.Result, "")
 		return nil
 	}),
+	loop.RecordType: of(func(v loop.Record, row adder) any {
+		title, body := loopTexts(v)
+		row(Watch, title, body)
+		return nil
+	}),
 }
 
 // of reads the data of a record before it is digested.
@@ -145,6 +151,21 @@ func pauseTitle(p watchdog.Pause) string {
 		return "paused" + by(p.By)
 	}
 	return "resumed" + by(p.By)
+}
+
+// loopTexts are the title and the body of what the supervisor found or did.
+func loopTexts(r loop.Record) (title, body string) {
+	switch r.Event {
+	case loop.RecordFound:
+		return "maybe stuck: " + strings.Join(append(r.Says, r.Rule+", "+r.Confidence), "; "), strings.Join(r.Told, "\n")
+	case loop.RecordCleared:
+		return "not stuck any more", ""
+	case loop.RecordSteered:
+		return "steered" + by(r.By) + ": " + r.Text, ""
+	case loop.RecordDryRun:
+		return "dry run" + by(r.By) + ", nothing was sent: " + r.Text, ""
+	}
+	return "loops: " + r.Event, ""
 }
 
 func stopTitle(s watchdog.Stop) string {
