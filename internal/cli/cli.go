@@ -117,10 +117,10 @@ Exit codes:
 		&cobra.Group{ID: groupSetUp, Title: "Set up:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
-	root.AddCommand(a.statusCommand(), a.lsCommand(), a.logCommand(), a.exportCommand(), a.waitCommand(), a.runCommand(), a.replayCommand(), a.demoCommand())
+	root.AddCommand(a.statusCommand(), a.lsCommand(), a.logCommand(), a.exportCommand(), a.waitCommand(), a.runCommand(), a.loopsCommand(), a.replayCommand(), a.demoCommand())
 	root.AddCommand(a.steerCommands()...)
 	root.AddCommand(a.guardCommand(), a.gatewayCommand())
-	root.AddCommand(a.installCommand(), a.upgradeCommand(), a.uninstallCommand(), a.doctorCommand(), a.configCommand(), a.hubCommand(), a.versionCommand(), jsonTopic())
+	root.AddCommand(a.installCommand(), a.upgradeCommand(), a.uninstallCommand(), a.doctorCommand(), a.configCommand(), a.superviseCommand(), a.hubCommand(), a.versionCommand(), jsonTopic())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	return root

@@ -14,6 +14,8 @@ import (
 	"piwatch/internal/config"
 	"piwatch/internal/control"
 	"piwatch/internal/hub"
+	"piwatch/internal/loop"
+	"piwatch/internal/pi"
 )
 
 func (a *app) hubCommand() *cobra.Command {
@@ -98,6 +100,8 @@ func (a *app) hubRun(ctx context.Context) error {
 		Log:         logger,
 		Preferences: func() hub.Preferences { return a.preferences(logger) },
 		Gateway:     proxy,
+		Supervisor:  a.supervision,
+		SessionDirs: a.sessionDirs(logger),
 	})
 	if errors.Is(err, control.ErrHubRunning) {
 		return &refusedError{err.Error(), "one is enough for a user; see: piwatch hub status"}
@@ -120,6 +124,29 @@ func (a *app) preferences(log *slog.Logger) hub.Preferences {
 		}
 	}
 	return hub.Preferences{OnStop: watchdog.OnStop, Rollback: watchdog.Rollback, GuardOff: guard.Off}
+}
+
+// supervision reads the settings of the supervisor each time, as preferences.
+func (a *app) supervision(folder string, changes []loop.Change) (hub.Supervision, error) {
+	user, err := config.File(a.env)
+	if err != nil {
+		user = "" // without a home there is no file of the user
+	}
+	set, err := config.LoadSupervisor(user, folder, changes)
+	return hub.Supervision{Settings: set.Settings, Origin: set.Origin}, err
+}
+
+// sessionDirs are the folders in which Pi keeps sessions, whatever the project.
+func (a *app) sessionDirs(log *slog.Logger) []string {
+	dirs, err := pi.SessionDirs(a.env, a.env("HOME"), "/")
+	if err != nil {
+		log.Error("folders of sessions", "err", err)
+	}
+	paths := make([]string, len(dirs))
+	for i, dir := range dirs {
+		paths[i] = dir.Path
+	}
+	return paths
 }
 
 func (a *app) hubStop(ctx context.Context) error {

@@ -80,10 +80,12 @@ type SuperviseReply struct {
 }
 
 // AlertParams tells a session of others. A later one of the same target takes
-// the place of one that was not told yet; an empty text takes it back.
+// the place of one that was not told yet.
 type AlertParams struct {
 	Target string `json:"target"`
 	Text   string `json:"text"`
+	// Amend is for a text that is only told in the place of another one.
+	Amend bool `json:"amend,omitempty"`
 	// Wake allows a run for it when the session is idle: its watchdog is on.
 	Wake bool `json:"wake"`
 }

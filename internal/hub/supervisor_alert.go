@@ -107,6 +107,12 @@ func alertText(t *target, f *control.Finding) string {
 		t.title(), f.Confidence, f.Rule, strings.Join(f.Says, "\n"))
 }
 
+// clearedText is told in the place of an alert that has not been told yet.
+func clearedText(t *target, f *control.Finding) string {
+	return fmt.Sprintf("piwatch (automated, not the user): your sub-agent %s seemed stuck for a time (%s), and is not any more.\n%s",
+		t.title(), f.Rule, strings.Join(f.Says, "\n"))
+}
+
 func (t *target) title() string {
 	return cmp.Or(cutText(timeline.OneLine(t.name), 80), t.id)
 }
@@ -155,7 +161,7 @@ func (v *supervisor) cleared(t *target) {
 	v.hub.notice(t.id, "info", "Not stuck any more.")
 	v.record(t, loop.Record{Event: loop.RecordCleared, Rule: was.Rule, Key: was.Key})
 	if main := v.targets[t.link.Parent]; main != nil && main.session != nil && t.link.By != linkHeader {
-		main.session.driver().send(control.SendAlert, control.AlertParams{Target: t.id}) // not told yet: it need not be
+		main.session.driver().send(control.SendAlert, control.AlertParams{Target: t.id, Text: clearedText(t, was), Amend: true})
 	}
 	v.shown(t)
 }

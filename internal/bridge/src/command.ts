@@ -5,7 +5,7 @@ import type { Navigator } from "./navigator.ts";
 import { COMMAND_SAYS, type Session } from "./session.ts";
 import { causeText } from "./text.ts";
 
-const COMMAND_WORDS = ["stop", "status", "pause", "resume", "nudge", "skip", "set ", "mode keep", "mode once", "extend 30", "timeout=", "max=", "mode=", "message="];
+const COMMAND_WORDS = ["stop", "status", "pause", "resume", "nudge", "skip", "set ", "mode keep", "mode once", "extend 30", "config", "inspect ", "supervise", "timeout=", "max=", "mode=", "message="];
 
 const GUARD_WORDS = ["status", "on", "off", "reset"];
 

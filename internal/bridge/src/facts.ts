@@ -45,7 +45,7 @@ export class Facts {
 
 	hello(reason: string): Json {
 		const env: Record<string, string> = {};
-		for (const key of ["PI_WATCHDOG", "PI_WATCHDOG_ON_STOP", "PI_WATCHDOG_ROLLBACK", "PI_WATCHDOG_GUARD"]) {
+		for (const key of ["PI_WATCHDOG", "PI_WATCHDOG_ON_STOP", "PI_WATCHDOG_ROLLBACK", "PI_WATCHDOG_GUARD", "PI_WATCHDOG_SUPERVISOR"]) {
 			const value = process.env[key];
 			if (value !== undefined) env[key] = value;
 		}
@@ -67,6 +67,8 @@ export class Facts {
 			history: this.branch.entries.some((entry) => entry.type === "message"),
 			boundary: this.session.hasEdits,
 			parent: this.parent,
+			inherited: process.env.PI_SESSION_ID,
+			origin: manager.getHeader()?.parentSession,
 			env,
 			other: this.otherWatchdog(),
 			facts: this.now(),

@@ -29,6 +29,7 @@ import { showMessages } from "./screen.ts";
 import { Send } from "./send.ts";
 import { Session } from "./session.ts";
 import { Settle } from "./settle.ts";
+import { Supervisor } from "./supervisor.ts";
 import { Tool } from "./tool.ts";
 
 export default function piwatch(pi: ExtensionAPI): void {
@@ -51,6 +52,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	const settle = new Settle(session, branch, link, run, checks, facts);
 	const navigator = new Navigator(session);
 	const rollback = new Rollback(session, branch, compaction, checks, fold, navigator, facts);
+	new Supervisor(session, link, run, checks, facts);
 	registerCommands(session, link, navigator);
 	showMessages(pi);
 
@@ -100,7 +102,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 		keyboard.listen();
 		const tried = link.start(event.reason);
 		// A session that is watched from its first request on waits for its tool; any other starts without delay.
-		if (process.env.PI_WATCHDOG || branch.isWatched) await link.ready();
+		if (process.env.PI_WATCHDOG || process.env.PI_WATCHDOG_SUPERVISOR || branch.isWatched) await link.ready();
 		else if (session.headless) await tried; // its only request may have to pass the gateway
 	});
 	session.on("resources_discover", () => tool.registerHeld());

@@ -13,6 +13,8 @@ export const RECORD_ONWARD = "piwatch.onward";
 export const GUARD = "piwatch.guard"; // its records, and its messages
 export const MESSAGE_CHECK = "piwatch.ask";
 export const MESSAGE_WORK = "piwatch.work";
+export const MESSAGE_ALERT = "piwatch.alert"; // about another session that may be stuck
+export const MESSAGE_RESCUE = "piwatch.rescue"; // into a session that may be stuck
 export const PARENT_MARK = "PIWATCH_PARENT"; // session id and pid of the Pi whose child a process is
 
 export const REPLY_MS = 3000; // the hub answers in a few milliseconds; later than this it counts as gone

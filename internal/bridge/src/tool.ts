@@ -4,7 +4,7 @@ import { RECORD_TOOL } from "./protocol.ts";
 import { lines } from "./screen.ts";
 import type { Session } from "./session.ts";
 
-interface Definition { name: string; label: string; description: string; parameters: any }
+export interface Definition { name: string; label: string; description: string; parameters: any }
 
 export class Tool {
 	private registered: Definition | undefined;
