@@ -89,9 +89,22 @@ func (l *lines) ReadObject(v any) error {
 		return l.fail(fmt.Errorf("read: %w", err))
 	}
 	var raw struct {
-		Params json.RawMessage `json:"params"`
+		ID     json.RawMessage `json:"id,omitempty"`
+		Method *string         `json:"method"`
+		Params json.RawMessage `json:"params,omitempty"`
+		Result json.RawMessage `json:"result,omitempty"`
+		Error  json.RawMessage `json:"error,omitempty"`
 	}
 	err = json.Unmarshal(line, &raw)
+	if err == nil && raw.Method != nil && raw.Result == nil && raw.Error == nil {
+		// The library reads a message several times over: a request goes to it
+		// without its parameters, which it need not see.
+		params := raw.Params
+		raw.Params = nil
+		if line, err = json.Marshal(raw); err == nil {
+			raw.Params = params
+		}
+	}
 	if err == nil {
 		err = json.Unmarshal(line, v)
 	}

@@ -15,7 +15,7 @@ import (
 // bridge is the bridge of a Pi, played by the test over the real channel: it
 // answers what the hub wants and keeps it in order.
 type bridge struct {
-	t       *testing.T
+	t       testing.TB
 	ctx     context.Context
 	conn    *control.Conn
 	hello   control.BridgeHello

@@ -23,7 +23,7 @@ const patience = time.Minute
 
 // testHub is a hub that runs for the time of a test.
 type testHub struct {
-	t      *testing.T
+	t      testing.TB
 	ctx    context.Context
 	socket string
 	clock  *clock
@@ -38,9 +38,15 @@ func start(t *testing.T, change ...func(*hub.Options)) *testHub {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return startOn(t, filepath.Join(dir, "run", "hub.sock"), change...)
+}
+
+// startOn is start with a socket of the test's choice.
+func startOn(t testing.TB, socket string, change ...func(*hub.Options)) *testHub {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	h := &testHub{
-		t: t, ctx: ctx, end: cancel, socket: filepath.Join(dir, "run", "hub.sock"), clock: &clock{now: begin}, ended: make(chan error, 1),
+		t: t, ctx: ctx, end: cancel, socket: socket, clock: &clock{now: begin}, ended: make(chan error, 1),
 	}
 	ready := make(chan struct{})
 	// The numbers of processes in tests are made up: what the machine says of them means nothing.
@@ -82,7 +88,7 @@ func (h *testHub) settleDown(c *client) {
 
 // client is a client of the hub that must succeed.
 type client struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 	*control.Client
 }
@@ -150,7 +156,7 @@ func (c *client) start(session, line string) {
 
 // watcher collects what the hub pushes.
 type watcher struct {
-	t     *testing.T
+	t     testing.TB
 	ctx   context.Context
 	first []control.Session
 	in    <-chan control.Push

@@ -1,6 +1,9 @@
 package loop
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Detector watches one session. It is not safe for concurrent use.
 type Detector struct {
@@ -10,9 +13,9 @@ type Detector struct {
 	output streak
 	idle   idle
 
-	open    map[string]call // calls without a result
-	ids     memory          // that results and the user mentioned
-	changed memory          // calls that changed files since the user spoke
+	open    []openCall // calls without a result, the oldest first
+	ids     memory     // that results and the user mentioned
+	changed memory     // calls that changed files since the user spoke
 
 	standing []Evidence
 	last     *Finding // nil when nothing stands
@@ -20,7 +23,7 @@ type Detector struct {
 
 // New makes a detector for a session.
 func New(c Config) *Detector {
-	return &Detector{config: c, calls: newRepeats(), open: map[string]call{}, ids: newMemory(1024), changed: newMemory(128)}
+	return &Detector{config: c, calls: newRepeats(), ids: newMemory(1024), changed: newMemory(128)}
 }
 
 // Configure changes the thresholds; what was counted stays.
@@ -47,7 +50,7 @@ func (d *Detector) Step(now time.Time, ev Event) []Finding {
 	case Began:
 		d.idle.began(now)
 	case Ended:
-		clear(d.open)
+		d.open = d.open[:0]
 		d.idle.ended()
 		d.clearStanding()
 	case Called:
@@ -69,19 +72,40 @@ func (d *Detector) Step(now time.Time, ev Event) []Finding {
 }
 
 func (d *Detector) called(now time.Time, ev Called) {
-	if len(d.open) < keepOpen {
-		d.open[ev.ID] = digestCall(ev.Tool, ev.Args, d.ids.has)
+	if len(d.open) == keepOpen { // its result is lost
+		d.open = slices.Delete(d.open, 0, 1)
 	}
+	d.open = append(d.open, openCall{ev.ID, digestCall(ev.Tool, ev.Args, d.ids.has)})
 	d.idle.called(now)
 }
 
+// openCall is a call that has not returned.
+type openCall struct {
+	id   string
+	call call
+}
+
+// take finds the call of a result and takes it out. A result whose call is not
+// known says nothing.
+func (d *Detector) take(now time.Time, ev Returned) (call, bool) {
+	for i := range d.open {
+		if d.open[i].id == ev.ID {
+			c := d.open[i].call
+			d.open = slices.Delete(d.open, i, i+1)
+			return c, true
+		}
+	}
+	if len(ev.Args) == 0 {
+		return call{}, false
+	}
+	d.idle.called(now)
+	return digestCall(ev.Tool, ev.Args, d.ids.has), true
+}
+
 func (d *Detector) returned(now time.Time, ev Returned) []Finding {
-	c, started := d.open[ev.ID]
-	if started {
-		delete(d.open, ev.ID)
-	} else {
-		c = digestCall(ev.Tool, ev.Args, d.ids.has)
-		d.idle.called(now)
+	c, known := d.take(now, ev)
+	if !known {
+		return nil
 	}
 	r := digestResult(ev.Text, ev.Error, d.ids.add)
 	if c.changes && !ev.Error && !d.changed.has(c.hash) {

@@ -265,6 +265,20 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// Calls whose results are lost do not make the results of others look alike.
+func TestLostResults(t *testing.T) {
+	d := New(Defaults())
+	for i := range 5 * keepOpen {
+		d.Step(start, Called{ID: fmt.Sprint("lost", i), Tool: "read", Args: []byte(`{}`)})
+		if found := do(d, "read", fmt.Sprintf(`{"path":"%d"}`, i), "the same"); len(found) > 0 {
+			t.Fatalf("after %d: %+v", i, found)
+		}
+		if found := d.Step(start, Returned{ID: fmt.Sprint("nobody's", i), Tool: "read", Text: "the same"}); len(found) > 0 {
+			t.Fatalf("without a call, after %d: %+v", i, found)
+		}
+	}
+}
+
 func TestPreview(t *testing.T) {
 	for _, c := range []struct {
 		text  string

@@ -37,11 +37,9 @@ func (t *Trail) Add(now time.Time, ev Event, limit, lines int) {
 	case Ended:
 		one.Kind = "ended"
 	case Called:
-		c := digestCall(ev.Tool, ev.Args, verbatim)
-		one.Kind, one.Tool, one.Hash, one.Preview = "called", ev.Tool, c.hash, c.preview
+		one.Kind, one.Tool, one.Preview = "called", ev.Tool, digestCall(ev.Tool, ev.Args, verbatim).preview
 	case Returned:
-		r := digestResult(ev.Text, ev.Error, func(Hash) {})
-		one.Kind, one.Tool, one.Hash, one.Error, one.Preview = "returned", ev.Tool, r.equal, ev.Error, preview(ev.Text, lines)
+		one.Kind, one.Tool, one.Error, one.Preview = "returned", ev.Tool, ev.Error, preview(ev.Text, lines)
 	case Given:
 		if ev.Input.Empty() {
 			return
