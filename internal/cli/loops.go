@@ -251,6 +251,12 @@ func writeTarget(out io.Writer, d control.TargetDetail) {
 			line("%s", problem)
 		}
 	}
+	if x := d.Debug; x != nil {
+		line("the last exchange with the provider, at %s, stop %s %s:", time.UnixMilli(x.At).Format(time.TimeOnly), x.Stop, x.Failed)
+		for _, part := range []string{x.Given, x.Text, x.Calls} {
+			fmt.Fprintln(out, timeline.Clean(part))
+		}
+	}
 	for _, e := range d.Trail {
 		mark := ""
 		if e.Error {

@@ -172,6 +172,19 @@ type TargetDetail struct {
 	Origin   map[string]string `json:"origin"`
 	Problems string            `json:"problems,omitempty"` // what is wrong with the settings
 	Trail    []TrailEvent      `json:"trail"`
+	Debug    *Exchange         `json:"debug,omitempty"`
+}
+
+// Exchange is the last message to and from the provider, kept with debug=true.
+// It is foreign text, not safe to draw.
+type Exchange struct {
+	At    int64  `json:"at"`    // when the answer was whole, Unix milliseconds
+	Given string `json:"given"` // what the request added, in the provider's shape
+	Text  string `json:"text"`
+	Calls string `json:"calls"` // JSON
+	Stop  string `json:"stop"`
+	// Failed is the error of an answer that failed.
+	Failed string `json:"failed,omitempty"`
 }
 
 // TrailEvent is one of the last events of a session. Foreign text in it is

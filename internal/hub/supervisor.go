@@ -11,7 +11,7 @@ import (
 	"piwatch/internal/watchdog"
 )
 
-// keepTargets is how many sessions that have ended are remembered.
+// keepTargets is how many sessions without a bridge are remembered.
 const keepTargets = 200
 
 // supervisor watches every session for loops: those with a bridge by what the
@@ -55,6 +55,7 @@ type target struct {
 	told   *control.Finding
 	shown  control.Target
 
+	debug *control.Exchange // the last one with the provider, when it is kept
 	open  []openCall
 	waits *control.Waits
 }
@@ -81,7 +82,7 @@ func (v *supervisor) stop() {
 func (v *supervisor) target(id, cwd string) *target {
 	t := v.targets[id]
 	if t == nil {
-		t = &target{id: id, cwd: cwd}
+		t = &target{id: id, cwd: cwd, since: v.hub.clock.Now()}
 		t.set, _ = v.settings(cwd)
 		t.detector = loop.New(t.set.Rules())
 		v.targets[id] = t
@@ -90,13 +91,14 @@ func (v *supervisor) target(id, cwd string) *target {
 	return t
 }
 
-// forget lets go of those that ended first, when there are too many.
+// forget lets go of those without a bridge that changed first, when there are
+// too many.
 func (v *supervisor) forget() {
 	for len(v.targets) > keepTargets {
 		var oldest *target
 		ended := 0
 		for _, t := range v.targets {
-			if t.session == nil && t.state != stateWorking {
+			if t.session == nil {
 				ended++
 				if oldest == nil || t.since.Before(oldest.since) {
 					oldest = t
@@ -146,6 +148,7 @@ func (v *supervisor) joined(s *session) []control.ToolDef {
 		t.detector = loop.New(t.set.Rules()) // it was judged from its file: the bridge knows better
 	}
 	t.session, t.file, t.cwd, t.name, t.pid, t.bye = s, hello.File, hello.Cwd, hello.Name, hello.Pid, ""
+	t.failed = false
 	v.configure(t)
 	v.become(t, stateOf(s))
 	if value := hello.Env[superviseEnv]; value == "1" || value == "true" {
@@ -230,6 +233,7 @@ func (b *bridge) answered(e control.AnsweredEvent) any {
 		return nil
 	}
 	t.failed = e.Failed != ""
+	t.keep(v.hub.clock.Now(), e)
 	if t.failed {
 		return nil // its calls do not run, and Pi may ask again
 	}
@@ -242,6 +246,16 @@ func (b *bridge) answered(e control.AnsweredEvent) any {
 	}
 	v.hear(t, answer)
 	return nil
+}
+
+// keep keeps the last exchange with the provider, when the settings ask for it.
+func (t *target) keep(now time.Time, e control.AnsweredEvent) {
+	t.debug = nil
+	if !t.set.Debug {
+		return
+	}
+	calls, _ := json.Marshal(e.Calls) // what was read is written
+	t.debug = &control.Exchange{At: now.UnixMilli(), Given: string(e.Given), Text: e.Text, Calls: string(calls), Stop: e.Stop, Failed: e.Failed}
 }
 
 // hear gives the detector of a session an event and does what follows.

@@ -73,6 +73,9 @@ const defaultLimit = 50
 func (v *supervisor) inspect(t *target, limit int) control.TargetDetail {
 	set, err := v.settings(t.cwd)
 	d := control.TargetDetail{Target: t.public(), Origin: set.Origin, Trail: t.events(limit)}
+	if set.Debug {
+		d.Debug = t.debug
+	}
 	if err != nil {
 		d.Problems = err.Error()
 	}

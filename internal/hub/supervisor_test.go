@@ -563,6 +563,57 @@ func TestIdleRuleWakesByItself(t *testing.T) {
 	}
 }
 
+// With debug the last exchange with the provider is kept, and else nothing of it.
+func TestDebug(t *testing.T) {
+	h, c, _, _, child := family(t)
+	inspect := func() control.TargetDetail {
+		t.Helper()
+		child.tell(control.Answered, control.AnsweredEvent{Text: "so", Stop: "stop", Given: json.RawMessage(`{"messages":[]}`)})
+		h.settleDown(c)
+		var d control.TargetDetail
+		if err := c.Loops(c.ctx, control.LoopsInspect, control.TargetParams{Target: "child"}, &d); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if d := inspect(); d.Debug != nil {
+		t.Errorf("kept without debug: %+v", d.Debug)
+	}
+	c.set("debug", "true")
+	if d := inspect(); d.Debug == nil || d.Debug.Text != "so" || d.Debug.Stop != "stop" || d.Debug.Given != `{"messages":[]}` || d.Debug.At == 0 {
+		t.Errorf("with debug: %+v", d.Debug)
+	}
+	c.set("debug", "false")
+	if d := inspect(); d.Debug != nil {
+		t.Errorf("kept after debug: %+v", d.Debug)
+	}
+}
+
+// Sessions that have ended are remembered up to a limit; those that run are never
+// let go.
+func TestManyEndedSessions(t *testing.T) {
+	h := start(t)
+	c := h.client()
+	lives := h.join(hello("lives"))
+	lives.run(false)
+	for i := range 220 {
+		h.clock.advance(time.Second)
+		b := h.join(hello(fmt.Sprintf("ended%03d", i), func(h *control.BridgeHello) { h.Pid = 5000 + i }))
+		b.tell(control.Bye, control.ByeEvent{Reason: "quit"})
+		h.settleDown(c)
+	}
+	all := c.targets()
+	if _, kept := all["lives"]; !kept || len(all) > 203 {
+		t.Errorf("%d targets, the one that runs among them: %t", len(all), kept)
+	}
+	if _, kept := all["ended219"]; !kept {
+		t.Error("the last one that ended is gone")
+	}
+	if _, kept := all["ended000"]; kept {
+		t.Error("the first one that ended is kept")
+	}
+}
+
 // The settings come from the files of the folder a session works in, with what
 // was changed at run time on top.
 func TestSettingsOfTheFolder(t *testing.T) {
