@@ -101,7 +101,7 @@ func (a *app) setGateway(ctx context.Context, params control.GatewaySetParams) e
 	ctx, cancel := context.WithTimeout(ctx, 2*callTimeout)
 	defer cancel()
 	reply, err := client.SetGateway(ctx, params)
-	return a.told(reply, err)
+	return a.told(reply, err, "piwatch gateway status says more")
 }
 
 func (a *app) gatewayTest(ctx context.Context, url string) error {
@@ -116,25 +116,7 @@ func (a *app) gatewayTest(ctx context.Context, url string) error {
 	}
 	defer client.Close()
 	reply, err := client.TestGateway(ctx, url)
-	return a.told(reply, err)
-}
-
-// told prints a reply of the hub.
-func (a *app) told(reply control.CommandReply, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case a.json:
-		err = a.printJSON(reply)
-	case reply.Level != "error":
-		for line := range strings.Lines(reply.Text) {
-			fmt.Fprintln(a.out, timeline.OneLine(line))
-		}
-	}
-	if err == nil && reply.Level == "error" {
-		return &refusedError{text: reply.Text, hint: "piwatch gateway status says more"}
-	}
-	return err
+	return a.told(reply, err, "piwatch gateway status says more")
 }
 
 func (a *app) gatewayStatus(ctx context.Context) error {

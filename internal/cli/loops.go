@@ -102,22 +102,10 @@ func (a *app) loopsSet() *cobra.Command {
 			return a.withHub(cmd.Context(), func(ctx context.Context, client *control.Client) error {
 				var reply control.CommandReply
 				err := client.Loops(ctx, control.LoopsSet, control.LoopsSetParams{Key: args[0], Value: args[1], By: "cli"}, &reply)
-				return a.told(reply, err)
+				return a.told(reply, err, "piwatch loops says more")
 			})
 		},
 	}
-}
-
-// told prints a reply.
-func (a *app) told(reply control.CommandReply, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case reply.Level == "error":
-		return &refusedError{text: reply.Text}
-	}
-	fmt.Fprintln(a.out, timeline.Clean(reply.Text))
-	return nil
 }
 
 // loopsAsk changes something for one session.
@@ -133,7 +121,7 @@ func (a *app) loopsAsk(ctx context.Context, method, name string, p control.Targe
 		p.Target = target.ID
 		var reply control.CommandReply
 		err = client.Loops(ctx, method, p, &reply)
-		return a.told(reply, err)
+		return a.told(reply, err, "piwatch loops says more")
 	})
 }
 

@@ -178,19 +178,24 @@ func (a *app) steer(ctx context.Context, v verb, name string, args []string) err
 			params.Sure = true
 			reply, err = client.Steer(ctx, v.method, params)
 		}
-		switch {
-		case err != nil:
-			return err
-		case a.json:
-			err = a.printJSON(reply)
-		case reply.Level != "error":
-			fmt.Fprintln(a.out, timeline.Clean(reply.Text))
-		}
-		if err == nil && reply.Level == "error" {
-			return &refusedError{text: reply.Text, hint: "piwatch status " + name + " says more"}
-		}
-		return err
+		return a.told(reply, err, "piwatch status "+name+" says more")
 	})
+}
+
+// told prints a reply of the hub; one that refuses is an error with a hint.
+func (a *app) told(reply control.CommandReply, err error, hint string) error {
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		err = a.printJSON(reply)
+	case reply.Level != "error":
+		fmt.Fprintln(a.out, timeline.Clean(reply.Text))
+	}
+	if err == nil && reply.Level == "error" {
+		return &refusedError{text: reply.Text, hint: hint}
+	}
+	return err
 }
 
 // confirm asks a person on a terminal; elsewhere the answer is no.
