@@ -223,10 +223,10 @@ func TestBodies(t *testing.T) {
 		{"empty", 0, false, true},
 		{"one byte", 1, false, true},
 		{"a chunk", 1 << 20, true, true},
-		{"two mebibytes and a bit", 2<<20 + 3, true, true},
-		{"just what is held", 4 << 20, false, true},
-		{"more than is held", 4<<20 + 1, false, false},
-		{"more than is held, chunked", 5 << 20, true, false},
+		{"a bit more", 1<<20 + 3, true, true},
+		{"just what is held", 3 << 19, false, true},
+		{"more than is held", 3<<19 + 1, false, false},
+		{"more than is held, chunked", 2 << 20, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -236,7 +236,7 @@ func TestBodies(t *testing.T) {
 				}
 				status(200, "yes")(w)
 			})
-			r.gateway.LimitBodies(4<<20, 1<<40)
+			r.gateway.LimitBodies(3<<19, 1<<40)
 			body := bytes.Repeat([]byte("x"), c.size)
 			var in io.Reader = bytes.NewReader(body)
 			if c.chunked {

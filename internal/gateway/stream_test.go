@@ -113,7 +113,7 @@ func TestTerminators(t *testing.T) {
 		{"DONE in a text", `data: {"content":"data: [DONE]"}` + "\n\n", false},
 		{"messages", "event: message_start\ndata: {}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", true},
 		{"messages, cut", "event: message_start\ndata: {}\n\nevent: message_delta\ndata: {}\n\n", false},
-		{"responses", "event: response.completed\ndata: {\"type\":\"response.completed\",\"x\":\"" + strings.Repeat("y", 100_000) + "\"}\n\n", true},
+		{"responses", "event: response.completed\ndata: {\"type\":\"response.completed\",\"x\":\"" + strings.Repeat("y", 5_000) + "\"}\n\n", true},
 		{"responses that failed", "event: response.failed\ndata: {}\n\n", true},
 		{"responses, no event line", `data: {"type":"response.incomplete"}` + "\n\n", true},
 		{"responses, cut", "event: response.created\ndata: {\"type\":\"response.created\"}\n\n", false},
