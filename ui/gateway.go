@@ -2,8 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,10 +52,10 @@ func (g *gatewayPanel) draw(e *env, up, w, h int) []string {
 			}
 			add(e.styles.Text, 3, strings.Join(parts, " "+e.signs.dot+" "))
 			if len(p.Retries) > 0 {
-				add(e.styles.Warning, 3, "tried again after "+byCause(p.Retries))
+				add(e.styles.Warning, 3, "tried again after "+control.ByCause(p.Retries))
 			}
 			if len(p.Failed) > 0 {
-				add(e.styles.Error, 3, "failed with "+byCause(p.Failed))
+				add(e.styles.Error, 3, "failed with "+control.ByCause(p.Failed))
 			}
 			breaker, style := "breaker closed", e.styles.Muted
 			if p.Breaker.Open {
@@ -85,15 +83,6 @@ func (g *gatewayPanel) draw(e *env, up, w, h int) []string {
 	head := lines[:2]
 	body := lines[2:]
 	return fill(append(head, body[min(up, max(len(body)-1, 0)):]...), w, h, e.signs.more)
-}
-
-// byCause lists counts, as in 502×3, reset×1.
-func byCause(counts map[string]int) string {
-	var out []string
-	for _, cause := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, fmt.Sprintf("%s×%d", cause, counts[cause]))
-	}
-	return strings.Join(out, ", ")
 }
 
 // deadlines are the moments that the panel counts down to.

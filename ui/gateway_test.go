@@ -52,7 +52,7 @@ func TestGatewayPanel(t *testing.T) {
 	text := m.View()
 	for _, want := range []string{
 		"on for all providers, 127.0.0.1:4400", "acme https://api.acme.example", "12 requests · 1 now · 2 helped",
-		"tried again after 502×3, reset×1", "failed with 522×1", "breaker closed", "waits after 502: retry 2 of 3 in 5s",
+		"tried again after 502×3 reset×1", "failed with 522×1", "breaker closed", "waits after 502: retry 2 of 3 in 5s",
 		"breaker open, no retries for 42s", "acme passes in session s1", "codex goes direct in session s2: Codex talks over a WebSocket",
 	} {
 		if !strings.Contains(text, want) {

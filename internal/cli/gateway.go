@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -142,21 +140,12 @@ func (a *app) gatewayStatus(ctx context.Context) error {
 				breaker = "open, " + control.Left(p.Breaker.Until, time.Now())
 			}
 			rows = append(rows, []string{
-				p.Provider, p.Upstream, fmt.Sprint(p.Requests), fmt.Sprint(p.Active), byCause(p.Retries), fmt.Sprint(p.Recovered),
-				byCause(p.Failed), fmt.Sprint(p.Broken + p.Unterminated), fmt.Sprint(p.Silent), breaker,
+				p.Provider, p.Upstream, fmt.Sprint(p.Requests), fmt.Sprint(p.Active), control.ByCause(p.Retries), fmt.Sprint(p.Recovered),
+				control.ByCause(p.Failed), fmt.Sprint(p.Broken + p.Unterminated), fmt.Sprint(p.Silent), breaker,
 			})
 		}
 		return printTable(a.out, []string{"PROVIDER", "UPSTREAM", "REQUESTS", "NOW", "TRIED AGAIN", "HELPED", "FAILED", "BROKEN", "SILENT", "BREAKER"}, rows)
 	})
-}
-
-// byCause lists counts, as in 502×3 reset×1.
-func byCause(counts map[string]int) string {
-	var out []string
-	for _, cause := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, fmt.Sprintf("%s×%d", cause, counts[cause]))
-	}
-	return strings.Join(out, " ")
 }
 
 // gatewayOptions are those of the hub's gateway; the config is read each time.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"piwatch/internal/gateway"
 )
 
 // Lines says how the gateway stands, for people: what is on, what passes, what
@@ -32,23 +34,14 @@ func (g GatewayState) Lines(now time.Time) []string {
 	if g.Traffic == nil {
 		return lines
 	}
-	var requests, helped int
-	retries := map[string]int{}
+	all := gateway.Counts{Retries: map[string]int{}}
 	for _, p := range g.Traffic.Providers {
-		requests, helped = requests+p.Requests, helped+p.Recovered
+		all.Requests, all.Recovered = all.Requests+p.Requests, all.Recovered+p.Recovered
 		for cause, n := range p.Retries {
-			retries[cause] += n
+			all.Retries[cause] += n
 		}
 	}
-	line := fmt.Sprintf("requests: %d, none tried again", requests)
-	if len(retries) > 0 {
-		var causes []string
-		for _, cause := range slices.Sorted(maps.Keys(retries)) {
-			causes = append(causes, fmt.Sprintf("%s×%d", cause, retries[cause]))
-		}
-		line = fmt.Sprintf("requests: %d, tried again after %s, which helped %d times", requests, strings.Join(causes, " "), helped)
-	}
-	lines = append(lines, line)
+	lines = append(lines, fmt.Sprintf("requests: %d", all.Requests)+TriedAgain(all))
 	for _, p := range g.Traffic.Providers {
 		if p.Breaker.Open {
 			lines = append(lines, fmt.Sprintf("%s: breaker open, no retries for %s", p.Provider, Left(p.Breaker.Until, now)))
@@ -58,6 +51,23 @@ func (g GatewayState) Lines(now time.Time) []string {
 		lines = append(lines, fmt.Sprintf("%s: %s, retry %d of %d in %s", w.Provider, w.Cause, w.Retry, w.Of, Left(w.Until, now)))
 	}
 	return lines
+}
+
+// TriedAgain says what was tried again of some requests, after a comma.
+func TriedAgain(c gateway.Counts) string {
+	if len(c.Retries) == 0 {
+		return ", none tried again"
+	}
+	return fmt.Sprintf(", tried again after %s, which helped %d times", ByCause(c.Retries), c.Recovered)
+}
+
+// ByCause lists counts by status or fault, as in 502×3 reset×1.
+func ByCause(counts map[string]int) string {
+	var causes []string
+	for _, cause := range slices.Sorted(maps.Keys(counts)) {
+		causes = append(causes, fmt.Sprintf("%s×%d", cause, counts[cause]))
+	}
+	return strings.Join(causes, " ")
 }
 
 // Left is the time to a moment in whole seconds, rounded up.

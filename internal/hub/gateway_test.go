@@ -274,6 +274,16 @@ func TestGatewayRecords(t *testing.T) {
 		b.wants(fmt.Sprintf(`record gateway {"kind":"retry","provider":"acme","cause":"refused","retry":%d,"of":3}`, i+1))
 	}
 	b.wants(`record gateway {"kind":"failed","provider":"acme","cause":"refused","retry":3,"of":3}`)
+	var status control.CommandReply
+	b.call(control.Command, control.CommandParams{Name: "guard", Args: "status"}, &status)
+	for _, want := range []string{
+		"Guard: on.", "\ngateway: on for all providers, 127.0.0.1:", "\nrequests: 2, tried again after refused×6, which helped 0 times",
+		"\nof this session: 1, tried again after refused×3, which helped 0 times",
+	} {
+		if !strings.Contains(status.Text, want) {
+			t.Errorf("/guard status lacks %q: %s", want, status.Text)
+		}
+	}
 	w.notice("gateway: acme: refused after 3 retries, passed on as it was")
 	h.clock.advance(sec)
 	push := w.until(func(p control.Push) bool {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
+	"strings"
 
 	"piwatch/internal/control"
 	"piwatch/internal/gateway"
@@ -112,6 +114,26 @@ func (h *Hub) addressFor(b *bridge) (address, upstream, why string) {
 		return "", "", "its address does not pass: " + err.Error()
 	}
 	return address, upstream, ""
+}
+
+// gatewayText is what the status of the guard says of the gateway, from a new
+// line on: how it stands, whether the session's provider passes it, and what of
+// the session did. It is empty for a hub that has none.
+func (s *session) gatewayText() string {
+	if s.hub.proxy.options.State == "" {
+		return ""
+	}
+	state := s.hub.gatewayState()
+	state.Sessions = slices.DeleteFunc(state.Sessions, func(p control.PointedAt) bool { return p.Session != s.id })
+	lines := state.Lines(s.hub.clock.Now())
+	if state.Traffic != nil {
+		for _, one := range state.Traffic.Sessions {
+			if one.Session == s.id {
+				lines = append(lines, fmt.Sprintf("of this session: %d", one.Requests)+control.TriedAgain(one.Counts))
+			}
+		}
+	}
+	return "\n" + strings.Join(lines, "\n")
 }
 
 // isSelf reports whether a URL leads to the gateway itself.

@@ -67,7 +67,7 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 		return control.CommandReply{Level: "info", Text: text}
 	},
 	control.GuardStatus: func(s *session, _ asker, _ control.SteerParams) control.CommandReply {
-		return control.CommandReply{Level: "info", Text: s.guard.View().StatusText()}
+		return control.CommandReply{Level: "info", Text: s.guard.View().StatusText() + s.gatewayText()}
 	},
 	control.GuardOn: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
 		return s.askGuard(who, guard.Switch{By: who.by, On: true})
