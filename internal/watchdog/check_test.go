@@ -213,6 +213,20 @@ func TestSelfStopOverruled(t *testing.T) {
 	s.counts(10 * sec)
 }
 
+// Another engine took over in the midst of the turn and was asked for a check:
+// after the stop it is void.
+func TestSelfStopVoidsACheckOfAnotherEngine(t *testing.T) {
+	s := watched(t, "timeout=10")
+	s.run()
+	s.settle()
+	s.nudge()
+	s.sent()
+	s.forget()
+	s.step(Closed{Outcome{End: EndAnswered, Decision: Done, Note: "all green"}})
+	s.wants("ended done all green", "void+abort "+s.check+": the agent stopped the watchdog")
+	s.is(Off, "the agent answered done")
+}
+
 // The count goes on too: a limit must hold through the death of every process.
 func TestSelfStopOverruledKeepsTheCount(t *testing.T) {
 	s := watched(t, "timeout=10 max=3 mode=keep")

@@ -45,7 +45,9 @@ func (e *Engine) stoppedItself(o Outcome) []Effect {
 	if known || !e.on || e.suspended || o.End != EndAnswered || o.Decision == Continue || !o.Decision.Valid() {
 		return nil
 	}
-	return e.end(o.Decision, o.Note)
+	// An engine that begins in the midst of such a turn does not know of the stop,
+	// and may have been asked for a check meanwhile.
+	return append(e.end(o.Decision, o.Note), e.voidCheck("the agent stopped the watchdog")...)
 }
 
 // restate records where it stands after a stop by the agent that somebody
