@@ -224,7 +224,7 @@ func TestSelfStopVoidsACheckOfAnotherEngine(t *testing.T) {
 	s.forget()
 	s.step(Closed{Outcome{End: EndAnswered, Decision: Done, Note: "all green"}})
 	s.wants("ended done all green", "void+abort "+s.check+": the agent stopped the watchdog")
-	s.is(Off, "the agent answered done")
+	s.is(Off, "off: the agent answered done")
 }
 
 // The count goes on too: a limit must hold through the death of every process.
