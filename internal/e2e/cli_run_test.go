@@ -246,9 +246,10 @@ func TestWaitForAKilledPi(t *testing.T) {
 		h := NewHome(t, pi, HomeOptions{})
 		startHub(t, h)
 		gate := h.Provider.NewGate("the answer")
-		h.Provider.Enqueue(Text("It is ").Gate(gate).Text("done."))
+		h.Provider.Enqueue(Text("I begin."), Text("It is ").Gate(gate).Text("done."))
 		rpc := watched(t, h, Launch{})
-		rpc.Prompt("/watchdog timeout=0")
+		rpc.Prompt("/watchdog timeout=86400")
+		rpc.Turn("begin") // Pi 0.81.1 writes its file with the first answer: it is found there also when wait comes late
 		rpc.Prompt("do it")
 		gate.WaitReached()
 		run := h.StartPiwatch("wait", rpc.SessionID())
