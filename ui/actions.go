@@ -127,7 +127,7 @@ func (m *Model) move(n int) tea.Cmd {
 		m.tryTheme(m.picker.at + n)
 	case m.over == overlayReview:
 		m.review.up = max(m.review.up+n, 0)
-	case m.over == overlayHelp, m.over == overlayGateway:
+	case m.over == overlayHelp, m.over == overlayGateway, m.over == overlayInspect:
 		m.overUp = max(m.overUp+n, 0)
 	case m.over == overlayLog:
 		m.log.scroll(-n)
@@ -146,7 +146,7 @@ func (m *Model) page(n int) tea.Cmd {
 		m.tryTheme(m.picker.at + n*screen)
 	case m.over == overlayReview:
 		m.review.up = max(m.review.up+n*screen, 0)
-	case m.over == overlayHelp, m.over == overlayGateway:
+	case m.over == overlayHelp, m.over == overlayGateway, m.over == overlayInspect:
 		m.overUp = max(m.overUp+n*screen, 0)
 	case m.over == overlayLog:
 		m.log.scroll(-n * screen)

@@ -20,10 +20,11 @@ type fakeHub struct {
 	pushes   chan control.Push
 	asked    chan steered
 
-	mu    sync.Mutex
-	reply control.CommandReply
-	fail  error
-	dials int
+	mu     sync.Mutex
+	reply  control.CommandReply
+	fail   error
+	dials  int
+	detail control.TargetDetail
 }
 
 func newFakeHub(sessions ...control.Session) *fakeHub {
@@ -54,6 +55,15 @@ func (h *fakeHub) Steer(_ context.Context, method string, params control.SteerPa
 		return control.CommandReply{}, errors.New(h.reply.Text)
 	}
 	return h.reply, nil
+}
+
+func (h *fakeHub) Inspect(_ context.Context, session string) (control.TargetDetail, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.detail.ID != session {
+		return control.TargetDetail{}, errors.New("no session " + session + " is known")
+	}
+	return h.detail, nil
 }
 
 func (h *fakeHub) answer(level, text string) {

@@ -43,7 +43,7 @@ const extendBy = 30 // seconds
 
 // Where keys are bound. In the selector of themes few do something else.
 const (
-	inPanes    = overlayNone | overlayLog | overlayHelp | overlayGateway
+	inPanes    = overlayNone | overlayLog | overlayHelp | overlayGateway | overlayInspect
 	inLists    = inPanes | overlayThemes | overlayReview
 	everywhere = inLists
 )
@@ -85,6 +85,7 @@ func bindings() []binding {
 		{id: "filter", keys: []string{"/"}, name: "filter", now: filterName, about: "filter the sessions by name, folder or state; in the help: search", group: groupView, in: overlayNone | overlayHelp, do: (*Model).askFilter},
 		{id: "log", keys: []string{"L"}, name: "log", about: "what was said: replies, refusals, why nothing was sent", group: groupView, in: inPanes, do: overlayKey(overlayLog)},
 		{id: "gateway", keys: []string{"P"}, about: "the gateway: what passes of each provider, what was tried again, what waits", group: groupView, in: inPanes, do: overlayKey(overlayGateway)},
+		{id: "inspect", keys: []string{"i"}, about: "why the session may be stuck, whose child it is, its last events; with debug=true its last exchange with the provider", group: groupView, in: inPanes, do: (*Model).inspect, why: needHub},
 		{id: "copy", keys: []string{"y"}, about: "copy the row to the clipboard; of a session its file's name", group: groupText, in: overlayNone | overlayReview, do: (*Model).copyRow, why: needRow},
 		{id: "pager", keys: []string{"o"}, about: "read the whole row in $PAGER", group: groupText, in: overlayNone | overlayReview, do: (*Model).readRow, why: needRow},
 		{id: "edit", keys: []string{"e"}, about: "open the session's file in $EDITOR", group: groupText, in: overlayNone | overlayReview, do: (*Model).edit, why: needFile},

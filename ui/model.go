@@ -32,31 +32,33 @@ const (
 	overlayReview // it covers the whole screen
 	overlayThemes
 	overlayGateway
+	overlayInspect
 )
 
 // Model is the screen.
 type Model struct {
-	o       Options
-	render  *lipgloss.Renderer
-	themes  []themes.Theme
-	theme   themes.Theme
-	ground  string // sets the colours of the background
-	env     env
-	w, h    int
-	keys    []binding
-	list    sessionList
-	story   storyPane
-	log     messageLog
-	focus   pane
-	over    overlay
-	gateway gatewayPanel
-	overUp  int // lines the help is scrolled down
-	review  reviewPane
-	picker  themePicker
-	ask     *dialog
-	sure    *question
-	alarm   alarm
-	mouse   bool
+	o         Options
+	render    *lipgloss.Renderer
+	themes    []themes.Theme
+	theme     themes.Theme
+	ground    string // sets the colours of the background
+	env       env
+	w, h      int
+	keys      []binding
+	list      sessionList
+	story     storyPane
+	log       messageLog
+	focus     pane
+	over      overlay
+	gateway   gatewayPanel
+	inspector inspectPanel
+	overUp    int // lines the help is scrolled down
+	review    reviewPane
+	picker    themePicker
+	ask       *dialog
+	sure      *question
+	alarm     alarm
+	mouse     bool
 	// helpFind is what is looked for in the help.
 	helpFind string
 	hub      Hub // nil while there is none
@@ -168,7 +170,7 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 		m.hub, m.hubWhy = msg.hub, ""
 		m.list.setLive(msg.sessions)
 	case hubPush:
-		m.push(msg.Push)
+		return m.push(msg.Push)
 	case hubDown:
 		m.hubGone(msg.err)
 	case filesChanged:
@@ -204,6 +206,8 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 		}
 	case replied:
 		m.replied(msg)
+	case inspected:
+		m.inspector.take(msg)
 	case crashed:
 		m.crash = msg.err
 		return tea.Quit
@@ -211,7 +215,7 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (m *Model) push(p control.Push) {
+func (m *Model) push(p control.Push) tea.Cmd {
 	switch {
 	case p.Session != nil:
 		m.list.putLive(*p.Session)
@@ -219,11 +223,15 @@ func (m *Model) push(p control.Push) {
 		m.say(p.Notice.Level, p.Notice.Session, p.Notice.Text)
 	case p.Target != nil:
 		m.list.putTarget(*p.Target)
+		if m.over == overlayInspect && p.Target.ID == m.inspector.session {
+			return m.askInspect()
+		}
 	case p.Gone != "":
 		m.list.dropLive(p.Gone)
 	case p.Gateway != nil:
 		m.gateway = gatewayPanel{*p.Gateway, true}
 	}
+	return nil
 }
 
 func (m *Model) hubGone(err error) {

@@ -22,6 +22,8 @@ type Hub interface {
 	Watch(ctx context.Context) ([]control.Session, <-chan control.Push, error)
 	// Steer asks for one thing in one session.
 	Steer(ctx context.Context, method string, params control.SteerParams) (control.CommandReply, error)
+	// Inspect gives all that the supervisor knows of one session.
+	Inspect(ctx context.Context, session string) (control.TargetDetail, error)
 	// Close ends the connection.
 	Close() error
 }

@@ -111,6 +111,8 @@ func (m *Model) right(e *env, w, h int) []string {
 		return m.log.draw(e, w, h)
 	case overlayGateway:
 		return m.gateway.draw(e, m.overUp, w, h)
+	case overlayInspect:
+		return m.inspector.draw(e, m.overUp, w, h)
 	case overlayThemes:
 		return m.picker.draw(e, m.themes, w, h)
 	}

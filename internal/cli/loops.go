@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -189,69 +187,20 @@ func (a *app) loopsInspect(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		var d control.TargetDetail
-		if err := client.Loops(ctx, control.LoopsInspect, control.TargetParams{Target: target.ID}, &d); err != nil {
+		d, err := client.Inspect(ctx, target.ID)
+		if err != nil {
 			return err
 		}
 		if a.json {
 			return a.printJSON(d)
 		}
 		var text strings.Builder
-		writeTarget(&text, d)
+		for _, line := range d.Lines() {
+			fmt.Fprintln(&text, timeline.OneLine(line))
+		}
 		_, err = io.WriteString(a.out, cutLines(text.String(), columns(a.out)))
 		return err
 	})
-}
-
-func writeTarget(out io.Writer, d control.TargetDetail) {
-	line := func(format string, values ...any) {
-		fmt.Fprintln(out, timeline.OneLine(fmt.Sprintf(format, values...)))
-	}
-	line("%s %s: %s since %s, judged from its %s", d.ID, d.Name, d.State, time.UnixMilli(d.Since).Format(time.TimeOnly), d.Source)
-	switch {
-	case d.Link.Parent != "":
-		line("parent: %s (%s)", d.Link.Parent, d.Link.By)
-	case d.Link.Unknown != "":
-		line("parent: unknown, %s", d.Link.Unknown)
-	}
-	if f := d.Finding; f != nil {
-		line("maybe stuck since %s: %s, %s confidence", time.UnixMilli(f.At).Format(time.TimeOnly), f.Rule, f.Confidence)
-		for _, says := range f.Says {
-			line("  %s", says)
-		}
-	}
-	if d.Waits != nil {
-		line("its child %s has ended, and it still waits in %s", d.Waits.Child, d.Waits.Tool)
-	}
-	if d.Paused {
-		line("its alerts are held by hand")
-	}
-	var settings map[string]json.RawMessage
-	if json.Unmarshal(d.Settings, &settings) == nil {
-		for _, f := range loop.Fields() {
-			if from := d.Origin[f.Name]; from != "" && from != "default" {
-				line("%s = %s (%s)", f.Name, settings[f.Name], from)
-			}
-		}
-	}
-	if d.Problems != "" {
-		for problem := range strings.Lines(d.Problems) {
-			line("%s", problem)
-		}
-	}
-	if x := d.Debug; x != nil {
-		line("the last exchange with the provider, at %s, stop %s %s:", time.UnixMilli(x.At).Format(time.TimeOnly), x.Stop, x.Failed)
-		for _, part := range []string{x.Given, x.Text, x.Calls} {
-			fmt.Fprintln(out, timeline.Clean(part))
-		}
-	}
-	for _, e := range d.Trail {
-		mark := ""
-		if e.Error {
-			mark = "error: "
-		}
-		line("%s %-8s %s %s%s", time.UnixMilli(e.At).Format(time.TimeOnly), e.Kind, e.Tool, mark, e.Preview)
-	}
 }
 
 // supervisePrompt is a ready prompt for a supervising agent.

@@ -104,6 +104,13 @@ func (c *Client) Loops(ctx context.Context, method string, params, reply any) er
 	return c.conn.Call(ctx, method, params, reply)
 }
 
+// Inspect gives all that the supervisor knows of one session.
+func (c *Client) Inspect(ctx context.Context, session string) (TargetDetail, error) {
+	var d TargetDetail
+	err := c.Loops(ctx, LoopsInspect, TargetParams{Target: session}, &d)
+	return d, err
+}
+
 // StopHub asks the hub to end and waits until it has closed this connection.
 func (c *Client) StopHub(ctx context.Context, why string) error {
 	err := c.conn.Call(ctx, StopHub, StopHubParams{Why: why}, nil)

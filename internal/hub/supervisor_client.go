@@ -234,22 +234,12 @@ func (v *supervisor) inspectText(s *session, id string) control.CommandReply {
 	if err != nil {
 		return control.CommandReply{Level: "error", Text: err.Error()}
 	}
-	lines := []string{fmt.Sprintf("%s: %s, judged from its %s", t.title(), t.state, t.public().Source)}
-	if t.told != nil {
-		lines = append(lines, fmt.Sprintf("maybe stuck: %s, %s", t.told.Rule, t.told.Confidence))
-		lines = append(lines, t.told.Says...)
-	}
-	switch {
-	case t.link.Parent != "":
-		lines = append(lines, fmt.Sprintf("parent: %s (%s)", t.link.Parent, t.link.By))
-	case t.link.Unknown != "":
-		lines = append(lines, "parent: unknown, "+t.link.Unknown)
-	}
-	if t.waits != nil {
-		lines = append(lines, fmt.Sprintf("its child %s has ended, and it still waits in %s", t.waits.Child, t.waits.Tool))
-	}
-	for _, e := range t.events(10) {
-		lines = append(lines, fmt.Sprintf("%d %s %s %s", e.N, e.Kind, e.Tool, cutText(e.Preview, 100)))
+	const events, longest = 10, 160
+	d := v.inspect(t, events)
+	d.Debug = nil // in full it is for the screen
+	lines := d.Lines()
+	for i, line := range lines {
+		lines[i] = cutText(timeline.OneLine(line), longest)
 	}
 	return control.CommandReply{Level: "info", Text: strings.Join(lines, "\n")}
 }

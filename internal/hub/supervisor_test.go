@@ -276,7 +276,7 @@ func TestCommandsOfTheSupervisor(t *testing.T) {
 	has("inspect nobody", `error: no session "nobody" is known`)
 	child.circle(4)
 	w.notice("Maybe stuck")
-	has("inspect", "info: the child: working, judged from its bridge", "\nmaybe stuck: repeated_call, medium", "\nparent: main (marker)", " returned bash FAIL red")
+	has("inspect", "info: the child (child): working since ", ", judged from its bridge", "\nmaybe stuck since ", ": repeated_call, medium confidence", "\nparent: main (marker)", " returned bash FAIL red")
 	has("inspect mai", "info: main: working")
 	has("status", "Maybe stuck (repeated_call, medium): the same call with the same result 4 times: bash make test")
 	has("supervise", "info: This session has the tools of a supervisor now")
