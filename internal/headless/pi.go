@@ -26,6 +26,9 @@ const (
 	// closeGrace is how long Pi may take to leave, each time it is asked harder:
 	// by the end of its input, by SIGTERM, by SIGKILL.
 	closeGrace = 5 * time.Second
+	// drainGrace is how long the pipes of a Pi that ended may stay open: what it
+	// started and detached may hold them for ever.
+	drainGrace = 2 * time.Second
 )
 
 // ErrEnded says that Pi is not there any more.
@@ -75,17 +78,25 @@ func Start(o Options) (*Pi, error) {
 	p.cmd.Dir, p.cmd.Env = o.Dir, o.Env
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stderr = &p.stderr
-	p.cmd.WaitDelay = closeGrace // a grandchild may keep the pipes for ever
-	stdin, errIn := p.cmd.StdinPipe()
-	stdout, errOut := p.cmd.StdoutPipe()
-	if err := errors.Join(errIn, errOut); err != nil {
+	p.cmd.WaitDelay = drainGrace
+	// Not StdoutPipe: with it Wait must come after the end of what is read, which a
+	// process that holds the pipe puts off.
+	out, in := io.Pipe()
+	p.cmd.Stdout = in
+	stdin, err := p.cmd.StdinPipe()
+	if err == nil {
+		p.stdin = stdin
+		err = p.cmd.Start()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("start Pi: %w", err)
 	}
-	p.stdin = stdin
-	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start Pi: %w", err)
-	}
-	go p.read(stdout)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		p.read(out)
+	}()
+	go p.reap(in, read)
 	return p, nil
 }
 
@@ -117,7 +128,16 @@ func (p *Pi) read(stdout io.Reader) {
 		}
 		p.take(line)
 	}
+}
+
+// reap waits until Pi has ended and all that it said is read.
+func (p *Pi) reap(in io.Closer, read <-chan struct{}) {
 	p.wait = p.cmd.Wait()
+	if errors.Is(p.wait, exec.ErrWaitDelay) {
+		p.wait = nil // Pi ended well; another holds its pipes
+	}
+	_ = in.Close() // it never fails
+	<-read
 	p.mu.Lock()
 	for id, wait := range p.waiting {
 		close(wait)

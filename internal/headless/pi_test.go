@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +23,9 @@ import (
 // roleVar tells this test program to play a Pi.
 const roleVar = "PIWATCH_TEST_PI"
 
+// holdVar names the socket by which the test lets a holder go.
+const holdVar = "PIWATCH_TEST_HOLD"
+
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVar); role != "" {
 		playPi(role)
@@ -28,12 +35,28 @@ func TestMain(m *testing.M) {
 }
 
 // playPi answers as Pi does. Its roles: "good", "silent" (answers nothing),
-// "deaf" (ignores the end of its input and SIGTERM), "broken" (ends at once).
+// "deaf" (ignores the end of its input and SIGTERM), "broken" (ends at once),
+// "parent" (leaves a "holder" behind, which holds its output until the test lets
+// it go).
 func playPi(role string) {
 	switch role {
 	case "broken":
 		fmt.Fprintln(os.Stderr, "Error: no such model")
 		os.Exit(1)
+	case "parent":
+		holder := exec.Command(os.Args[0])
+		holder.Env = append(os.Environ(), roleVar+"=holder")
+		holder.Stdin, holder.Stdout, holder.Stderr = os.Stdin, os.Stdout, os.Stderr
+		holder.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := holder.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	case "holder":
+		if conn, err := net.Dial("unix", os.Getenv(holdVar)); err == nil {
+			_, _ = io.Copy(io.Discard, conn) // until the test closes it
+		}
+		return
 	case "deaf":
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	}
@@ -153,6 +176,35 @@ func TestSilent(t *testing.T) {
 	case <-p.Done():
 	default:
 		t.Error("it still runs")
+	}
+}
+
+// A Pi that died is noticed though what it started and detached holds its pipes.
+func TestPipesHeld(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "hold")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv(holdVar, socket)
+	p := start(t, "parent")
+	conn, err := l.Accept() // the holder is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() }) // before what waits for p
+	ctx := within(t)
+	if _, err := p.State(ctx); !errors.Is(err, ErrEnded) {
+		t.Errorf("state: %v", err)
+	}
+	select {
+	case <-p.Done():
+		if err := p.Err(); !strings.Contains(err.Error(), "exit status 1") {
+			t.Error(err)
+		}
+	case <-ctx.Done():
+		t.Error("its end is not noticed")
 	}
 }
 
