@@ -44,7 +44,7 @@ const alarmPause = 2 * time.Second
 // alarm knows what the user was told of, to tell of what is new. The first look
 // only learns.
 type alarm struct {
-	known   map[string]Event
+	known   map[string][]Event // what there is of each session
 	learned bool
 	last    time.Time
 	waiting []news // not told yet: they come with the next
@@ -67,39 +67,36 @@ func (o *Options) ways(e Event) []notify.Way {
 	return []notify.Way{notify.Bell}
 }
 
-// event says what there is to tell of a session; "" for nothing.
-func (s *session) event(now time.Time) Event {
+// needEvents are the events of the needs that the user is told of.
+var needEvents = map[need]Event{needWaits: EventWaits, needFailed: EventFailed, needStuck: EventStuck, needDone: EventDone}
+
+// events are what there is to tell of a session. A breaker that tripped stays so
+// while the session goes on to other events.
+func (s *session) events(now time.Time) []Event {
 	if s.live == nil || s.lost {
-		return ""
+		return nil
+	}
+	var all []Event
+	if s.live.Guard.Tripped != "" {
+		all = append(all, EventBreaker)
 	}
 	rank, _ := s.need(now)
-	switch {
-	case s.live.Guard.Tripped != "":
-		return EventBreaker
-	case rank == needWaits:
-		return EventWaits
-	case rank == needFailed:
-		return EventFailed
-	case rank == needStuck:
-		return EventStuck
-	case rank == needDone:
-		return EventDone
+	if e, ok := needEvents[rank]; ok {
+		all = append(all, e)
 	}
-	return ""
+	return all
 }
 
 // ring tells what is new since the last time.
 func (m *Model) ring() tea.Cmd {
 	a := &m.alarm
-	now := map[string]Event{}
+	now := map[string][]Event{}
 	for id, s := range m.list.all {
-		e := s.event(m.env.now)
-		if e == "" {
-			continue
-		}
-		now[id] = e
-		if a.learned && a.known[id] != e && len(m.o.ways(e)) > 0 {
-			a.waiting = append(a.waiting, news{e, s.title()})
+		for _, e := range s.events(m.env.now) {
+			now[id] = append(now[id], e)
+			if a.learned && !slices.Contains(a.known[id], e) && len(m.o.ways(e)) > 0 {
+				a.waiting = append(a.waiting, news{e, s.title()})
+			}
 		}
 	}
 	a.known = now
@@ -162,13 +159,23 @@ func (m *Model) tell(way notify.Way, text string) tea.Cmd {
 	case way != notify.Desktop:
 		return m.emit(notify.Sequence(way, text, m.o.Getenv != nil && m.o.Getenv("TMUX") != ""))
 	}
-	show, first := m.o.Show, !m.alarm.failed
-	m.alarm.failed = true // said once, if it fails
+	show := m.o.Show
 	return func() tea.Msg {
-		if err := show(text); err != nil && first {
-			return said{levelError, err.Error()}
+		if err := show(text); err != nil {
+			return notShown{err.Error()}
 		}
 		return nil
+	}
+}
+
+// notShown says that the desktop did not show a notification.
+type notShown struct{ why string }
+
+// notShown tells it once.
+func (m *Model) notShown(why string) {
+	if !m.alarm.failed {
+		m.alarm.failed = true
+		m.say(levelError, "", why)
 	}
 }
 

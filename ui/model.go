@@ -198,6 +198,8 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 		}
 	case readIt:
 		return m.run("PAGER", "less", msg.file, msg.dir)
+	case notShown:
+		m.notShown(msg.why)
 	case said:
 		m.say(msg.level, "", msg.text)
 	case fileTrouble:

@@ -135,6 +135,66 @@ func TestNotificationsOfEachEvent(t *testing.T) {
 	}
 }
 
+// A breaker that tripped stays tripped, and what comes after it is told too, each
+// once.
+func TestNotificationsAfterTheBreaker(t *testing.T) {
+	var out bytes.Buffer
+	at := now
+	hub := newFakeHub()
+	ways := map[Event][]notify.Way{EventWaits: {notify.OSC9}, EventBreaker: {notify.OSC9}}
+	m := newScreen(t, Options{Redial: hub.dial, Out: &out, Notify: ways, Now: func() time.Time { return at }}, termenv.Ascii)
+	m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
+	a := live("a", "a", watchdog.View{Phase: watchdog.Working, Settings: settings}, control.Facts{})
+	m.Update(filesChanged{first: true})
+	m.Update(hubUp{hub, []control.Session{a}})
+	told := func(s control.Session) string {
+		at = at.Add(alarmPause)
+		out.Reset()
+		_, cmd := m.Update(hubPush{control.Push{Session: &s}})
+		run(cmd)
+		return out.String()
+	}
+	a.Guard.Tripped = "3 in a row"
+	if got := told(a); !strings.Contains(got, "the breaker of") || strings.Contains(got, "needs you") {
+		t.Errorf("the breaker is told as %q", got)
+	}
+	a.Watch, a.Facts = watchdog.View{Phase: watchdog.Suspended, Settings: settings, Last: watchdog.WaitUser}, control.Facts{Idle: true}
+	if got := told(a); !strings.Contains(got, "needs you") || strings.Contains(got, "the breaker of") {
+		t.Errorf("a session that needs the user is told as %q", got)
+	}
+	if got := told(a); got != "" {
+		t.Errorf("told again: %q", got)
+	}
+}
+
+// That the desktop shows nothing is said once, also when it showed things before.
+func TestADesktopThatFailsLater(t *testing.T) {
+	var fails error
+	m := newScreen(t, Options{Out: &bytes.Buffer{}, Show: func(string) error { return fails }}, termenv.Ascii)
+	said := func() int {
+		cmd := m.tell(notify.Desktop, "news")
+		for _, msg := range run(cmd) {
+			m.Update(msg)
+		}
+		n := 0
+		for _, line := range m.log.lines {
+			if strings.Contains(line.text, "no desktop") {
+				n++
+			}
+		}
+		return n
+	}
+	for i, c := range []struct {
+		fails error
+		want  int
+	}{{nil, 0}, {errors.New("no desktop"), 1}, {errors.New("still no desktop"), 1}} {
+		fails = c.fails
+		if got := said(); got != c.want {
+			t.Errorf("after notification %d it is said %d times, want %d", i+1, got, c.want)
+		}
+	}
+}
+
 func TestTheMouseIsOffUntilItIsTurnedOn(t *testing.T) {
 	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
 	if m.mouse {
