@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -21,8 +22,10 @@ var ours = []string{
 }
 
 var (
-	quoted     = regexp.MustCompile(`"(\\.|[^"\\])*"`)
-	hookEnded  = regexp.MustCompile(`^(on_stop \(\w+\): (?:exit status \d+|exit \d+|signal: \w+|not started))`)
+	quoted    = regexp.MustCompile(`"(\\.|[^"\\])*"`)
+	hookEnded = regexp.MustCompile(`^(on_stop \(\w+\): (?:exit status \d+|exit \d+|signal: \w+|not started))`)
+	// named are as ours, with the name of a provider or a cause of the guard's.
+	named      = regexp.MustCompile(`^(?:gateway: \S+?(?: goes direct)?|silent stop \([a-z ]+\)): `)
 	hasMessage = regexp.MustCompile(`(?s)message=.*`)
 )
 
@@ -33,29 +36,21 @@ func logText(text string) string {
 	}
 	text = quoted.ReplaceAllString(hasMessage.ReplaceAllString(text, "message=…"), `"…"`)
 	var kept []string
-	for rest := text; ; {
+	start := named.FindString(text)
+	for rest := text[len(start):]; ; {
 		head, tail, more := strings.Cut(rest, ": ")
 		kept = append(kept, head)
 		if !more {
 			break
 		}
-		if !isOurs(head) {
+		if !slices.Contains(ours, head) {
 			kept = append(kept, "…")
 			break
 		}
 		rest = tail
 	}
-	text, _, _ = strings.Cut(strings.Join(kept, ": "), "\n")
+	text, _, _ = strings.Cut(start+strings.Join(kept, ": "), "\n")
 	return text
-}
-
-func isOurs(head string) bool {
-	for _, prefix := range ours {
-		if head == prefix {
-			return true
-		}
-	}
-	return false
 }
 
 // logNotice writes a notice to the log: what it may hold, and at the level debug

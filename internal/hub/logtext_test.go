@@ -20,6 +20,12 @@ func TestLogText(t *testing.T) {
 		`PI_WATCHDOG: "sec\"ret": is not key=value. Usage: x`:                            `PI_WATCHDOG: "…": …`,
 		`Your last message says to wait: "secret". Start it?`:                            "Your last message says to wait: …",
 		"a finding of a later release: secret":                                           "a finding of a later release: …",
+		"silent stop (thinking only): not continued, the guard is off by hand":           "silent stop (thinking only): not continued, the guard is off by hand",
+		"silent stop (blank text): not continued, the bridge failed: TypeError: secret":  "silent stop (blank text): not continued, the bridge failed: …",
+		"gateway: acme: 502 after 3 retries, passed on as it was":                        "gateway: acme: 502 after 3 retries, passed on as it was",
+		"gateway: acme goes direct: its models have no address":                          "gateway: acme goes direct: its models have no address",
+		"gateway: acme goes direct: the bridge failed: TypeError: secret":                "gateway: acme goes direct: the bridge failed: …",
+		"gateway: a name of: secret":                                                     "gateway: …",
 		"one line\nsecret":                                                               "one line",
 		"":                                                                               "",
 	} {
