@@ -14,16 +14,45 @@ import (
 // guardOff says why the guard of a session is off as long as nobody turned it
 // on there, "" when it is on.
 func (s *session) guardOff() string {
-	if value, set := s.hello.Env["PI_WATCHDOG_GUARD"]; set {
-		if value == "0" || value == "false" {
-			return "by PI_WATCHDOG_GUARD"
+	switch on, err := s.guardFromEnv(); {
+	case on == nil || err != nil:
+		if s.hub.preferences().GuardOff {
+			return "in the config"
 		}
-		return ""
-	}
-	if s.hub.preferences().GuardOff {
-		return "in the config"
+	case !*on:
+		return "by " + guardEnv
 	}
 	return ""
+}
+
+// guardEnv is the variable of Pi's environment that turns the guard off, or on.
+const guardEnv = "PI_WATCHDOG_GUARD"
+
+// guardFromEnv reads the variable; nil when it is not set, or empty.
+func (s *session) guardFromEnv() (on *bool, err error) {
+	switch value := strings.TrimSpace(s.hello.Env[guardEnv]); value {
+	case "":
+		return nil, nil
+	case "0", "false":
+		return new(false), nil
+	case "1", "true":
+		return new(true), nil
+	default:
+		return nil, fmt.Errorf("%s: must be 0 or 1, and is %q", guardEnv, value)
+	}
+}
+
+// tellGuardEnv says what is wrong in the variable, once for each Pi.
+func (s *session) tellGuardEnv() {
+	switch s.hello.Reason {
+	case "reload", "reconnect", "tree":
+		return
+	}
+	if _, err := s.guardFromEnv(); err != nil {
+		text := err.Error() + ". The guard is as configured."
+		s.driver().send(control.Notify, control.NotifyParams{Level: "error", Text: text})
+		s.hub.notice(s.id, "error", text)
+	}
 }
 
 // ended takes the end of a run. It is answered once what it led to is with Pi,

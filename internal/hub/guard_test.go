@@ -171,6 +171,7 @@ func TestGuardSwitches(t *testing.T) {
 		"environment":            {"0", false, "Guard: off by PI_WATCHDOG_GUARD"},
 		"on by the environment":  {"1", true, "Guard: on"},
 		"off by the environment": {"false", true, "Guard: off by PI_WATCHDOG_GUARD"},
+		"empty":                  {" ", true, "Guard: off in the config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := start(t, func(o *hub.Options) {
@@ -194,6 +195,32 @@ func TestGuardSwitches(t *testing.T) {
 			b.ends(silentRow)
 			client.guard(control.GuardStatus, "Guard: off by hand")
 		})
+	}
+}
+
+// A value of the environment that says neither on nor off is told, in Pi and to
+// the clients, once, and the guard is as configured.
+func TestGuardEnvironmentWrong(t *testing.T) {
+	for _, off := range []bool{true, false} {
+		h := start(t, func(o *hub.Options) {
+			o.Preferences = func() hub.Preferences { return hub.Preferences{GuardOff: off} }
+		})
+		c := h.client()
+		w := c.watch()
+		wrong := env("PI_WATCHDOG_GUARD", "off")
+		const text = `PI_WATCHDOG_GUARD: must be 0 or 1, and is "off". The guard is as configured.`
+		b := h.join(hello("s1", wrong))
+		b.wants("error: " + text)
+		if n := w.notice("PI_WATCHDOG_GUARD"); n.Text != text || n.Level != "error" || n.Session != "s1" {
+			t.Errorf("the clients are told %+v", n)
+		}
+		if v := c.session("s1").Guard; v.Off != off {
+			t.Errorf("off in the config: %v; the guard is %+v", off, v)
+		}
+		again := h.join(hello("s2", wrong, func(h *control.BridgeHello) { h.Reason, h.Pid = "reload", 1001 }))
+		if len(again.got) > 0 {
+			t.Errorf("after a reload it is told again: %+v", <-again.got)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ var ours = []string{
 	"the work message was not sent", "the work message is not confirmed", "the exchange was not rolled back",
 	"the machine slept", "the machine slept or its clock was set", "the user spoke",
 	"Not asked", "Nothing counts down", "Nothing changed", "Countdown moved", "PI_WATCHDOG",
-	"Watchdog started", "Watchdog started anew", "Watchdog set", "cli", "tui", "pi",
+	"PI_WATCHDOG_GUARD", "Watchdog started", "Watchdog started anew", "Watchdog set", "cli", "tui", "pi",
 }
 
 var (

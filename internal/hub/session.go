@@ -88,6 +88,7 @@ func (s *session) takeOver(b *bridge) {
 		Rollback: s.rollsBack(),
 	})
 	s.startFromEnv(state)
+	s.tellGuardEnv()
 	if hello.Other != "" && hello.Reason != "reconnect" && hello.Reason != "tree" {
 		b.send(control.Notify, control.NotifyParams{Level: "warning", Text: "piwatch: " + hello.Other + ". Use one of the two."})
 	}
