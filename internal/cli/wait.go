@@ -266,6 +266,8 @@ func (w *waited) judge() (ending.Ending, error) {
 		return ending.Ending{}, nil
 	case w.ending.Kind != ending.None:
 		return w.ending, nil
+	case w.Live == nil && !w.ending.Started:
+		return ending.Ending{}, w.notWatched()
 	case w.gone, w.Live == nil && !w.ending.Watched:
 		return w.last(), nil
 	case w.view == nil:
@@ -275,12 +277,16 @@ func (w *waited) judge() (ending.Ending, error) {
 	case w.File == "":
 		return viewEnding(*w.view), nil
 	case w.view.Phase == watchdog.Off && !w.ending.Watched:
-		return ending.Ending{}, &refusedError{
-			text: fmt.Sprintf("the session %s (%s) is not watched: there is no end to wait for", w.ID, w.label()),
-			hint: "piwatch start " + w.ID,
-		}
+		return ending.Ending{}, w.notWatched()
 	}
 	return ending.Ending{}, nil
+}
+
+func (w *waited) notWatched() error {
+	return &refusedError{
+		text: fmt.Sprintf("the session %s (%s) is not watched: there is no end to wait for", w.ID, w.label()),
+		hint: "piwatch start " + w.ID,
+	}
 }
 
 // last is the end of a session whose Pi has gone: what its file says at last.

@@ -35,6 +35,8 @@ type Ending struct {
 	Note string
 	// Watched says that the watchdog is on, as far as the record knows.
 	Watched bool
+	// Started says that the watchdog was on at some time.
+	Started bool
 	// Error is why the last check that ended failed, "" when it did not: the
 	// watchdog goes on after it, who waits may not want to.
 	Error string
@@ -107,7 +109,9 @@ func eventOf(e *pi.Entry) func(*state) {
 	}
 	switch e.Custom.CustomType {
 	case watchdog.RecordStart:
-		return with(e, func(s *state, r watchdog.Start) { *s = state{Ending: Ending{Watched: true}, mode: r.Settings.Mode} })
+		return with(e, func(s *state, r watchdog.Start) {
+			*s = state{Ending: Ending{Watched: true, Started: true}, mode: r.Settings.Mode}
+		})
 	case watchdog.RecordSet:
 		return with(e, func(s *state, r watchdog.Set) { s.mode = r.Settings.Mode })
 	case watchdog.RecordCheck, watchdog.RecordOnward:

@@ -59,101 +59,101 @@ func TestEnding(t *testing.T) {
 	}{
 		{"nothing", func(*file) {}, Ending{}},
 		{"not watched", func(f *file) { f.user(); f.answer(watchdog.Done, "by itself") }, Ending{Checks: 1}},
-		{"works", func(f *file) { f.start(watchdog.Once); f.user() }, Ending{Watched: true}},
-		{"continue", func(f *file) { f.start(watchdog.Once); f.user(); f.answer(watchdog.Continue, "more") }, Ending{Watched: true, Checks: 1}},
-		{"done", func(f *file) { f.start(watchdog.Once); f.user(); f.answer(watchdog.Done, "all") }, Ending{Kind: Done, Note: "all", Checks: 1}},
+		{"works", func(f *file) { f.start(watchdog.Once); f.user() }, Ending{Started: true, Watched: true}},
+		{"continue", func(f *file) { f.start(watchdog.Once); f.user(); f.answer(watchdog.Continue, "more") }, Ending{Started: true, Watched: true, Checks: 1}},
+		{"done", func(f *file) { f.start(watchdog.Once); f.user(); f.answer(watchdog.Done, "all") }, Ending{Started: true, Kind: Done, Note: "all", Checks: 1}},
 		{"done, kept", func(f *file) { f.start(watchdog.Keep); f.user(); f.answer(watchdog.Done, "all") },
-			Ending{Kind: Done, Note: "all", Checks: 1, Watched: true}},
-		{"kept, and goes on", func(f *file) { f.start(watchdog.Keep); f.user(); f.answer(watchdog.WaitUser, "which?"); f.user() }, Ending{Watched: true}},
+			Ending{Started: true, Kind: Done, Note: "all", Checks: 1, Watched: true}},
+		{"kept, and goes on", func(f *file) { f.start(watchdog.Keep); f.user(); f.answer(watchdog.WaitUser, "which?"); f.user() }, Ending{Started: true, Watched: true}},
 		{"set to keep", func(f *file) {
 			f.start(watchdog.Once)
 			f.record(watchdog.RecordSet, watchdog.Set{By: "cli", Settings: watchdog.Settings{Mode: watchdog.Keep}})
 			f.user()
 			f.answer(watchdog.WaitUser, "which?")
-		}, Ending{Kind: WaitUser, Note: "which?", Checks: 1, Watched: true}},
+		}, Ending{Started: true, Kind: WaitUser, Note: "which?", Checks: 1, Watched: true}},
 		{"kept, and resumed by hand", func(f *file) {
 			f.start(watchdog.Keep)
 			f.user()
 			f.answer(watchdog.WaitUser, "which?")
 			f.record(watchdog.RecordPause, watchdog.Pause{By: "tui"})
-		}, Ending{Watched: true, Checks: 1}},
+		}, Ending{Started: true, Watched: true, Checks: 1}},
 		{"by itself", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{End: watchdog.EndAnswered, Decision: watchdog.WaitUser, Note: "a key"})
-		}, Ending{Kind: WaitUser, Note: "a key"}},
+		}, Ending{Started: true, Kind: WaitUser, Note: "a key"}},
 		{"cap", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.answer(watchdog.Continue, "")
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopMax})
-		}, Ending{Kind: Max, Checks: 1}},
+		}, Ending{Started: true, Kind: Max, Checks: 1}},
 		{"breaker", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopBreaker})
-		}, Ending{Kind: Breaker}},
+		}, Ending{Started: true, Kind: Breaker}},
 		{"the guard's breaker", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(guard.Type, guard.Record{Event: guard.Continued, Row: 3})
 			f.record(guard.Type, guard.Record{Event: guard.Tripped, Row: 3, Tripped: "3 in a row"})
-		}, Ending{Kind: Breaker, Note: "3 in a row", Watched: true}},
+		}, Ending{Started: true, Kind: Breaker, Note: "3 in a row", Watched: true}},
 		{"the guard's breaker, reset", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(guard.Type, guard.Record{Event: guard.Tripped, Row: 3, Tripped: "3 in a row"})
 			f.record(guard.Type, guard.Record{Event: guard.WasReset})
-		}, Ending{Watched: true}},
+		}, Ending{Started: true, Watched: true}},
 		{"on without a check", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordOnward, watchdog.Check{ID: "o", N: 2, Max: 2})
-		}, Ending{Watched: true, Checks: 2}},
+		}, Ending{Started: true, Watched: true, Checks: 2}},
 		{"by hand", func(f *file) {
 			f.start(watchdog.Once)
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "tui", Reason: watchdog.StopByHand})
-		}, Ending{Kind: Stopped, Note: "stopped by tui"}},
+		}, Ending{Started: true, Kind: Stopped, Note: "stopped by tui"}},
 		{"of a later release", func(f *file) {
 			f.start(watchdog.Once)
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: "comet"})
-		}, Ending{Kind: Failed, Note: "comet"}},
+		}, Ending{Started: true, Kind: Failed, Note: "comet"}},
 		{"the provider fails", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordCheck, watchdog.Check{ID: "c", N: 1})
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError, Why: "401"})
-		}, Ending{Watched: true, Checks: 1, Error: "401"}},
+		}, Ending{Started: true, Watched: true, Checks: 1, Error: "401"}},
 		{"it failed, and is asked again", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError, Why: "401"})
 			f.record(watchdog.RecordCheck, watchdog.Check{ID: "d", N: 2})
-		}, Ending{Watched: true, Checks: 2, Error: "401"}},
+		}, Ending{Started: true, Watched: true, Checks: 2, Error: "401"}},
 		{"it failed, and works again", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndError})
 			f.answer(watchdog.Continue, "")
-		}, Ending{Watched: true, Checks: 1}},
+		}, Ending{Started: true, Watched: true, Checks: 1}},
 		{"void", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndVoid, Decision: watchdog.Done})
-		}, Ending{Watched: true}},
+		}, Ending{Started: true, Watched: true}},
 		{"a fold by hand says nothing", func(f *file) {
 			f.start(watchdog.Keep)
 			f.user()
 			f.answer(watchdog.Done, "all")
 			f.user()
 			f.record(watchdog.RecordOutcome, watchdog.Outcome{Check: "c", End: watchdog.EndAnswered, Decision: watchdog.Done, Again: true})
-		}, Ending{Watched: true}},
+		}, Ending{Started: true, Watched: true}},
 		{"started anew", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
 			f.answer(watchdog.Done, "all")
 			f.start(watchdog.Once)
-		}, Ending{Watched: true}},
+		}, Ending{Started: true, Watched: true}},
 		{"another branch", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()
@@ -161,11 +161,11 @@ func TestEnding(t *testing.T) {
 			f.answer(watchdog.Done, "all")
 			f.parent = at
 			f.line(`"type":"message","message":{"role":"assistant","content":[],"stopReason":"stop"}`)
-		}, Ending{Watched: true}},
+		}, Ending{Started: true, Watched: true}},
 		{"damaged", func(f *file) {
 			f.start(watchdog.Once)
 			f.line(`"type":"custom","customType":%q,"data":"x"`, watchdog.RecordStop)
-		}, Ending{Watched: true}},
+		}, Ending{Started: true, Watched: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &file{t: t}
