@@ -145,7 +145,7 @@ func with[T any](e *pi.Entry, event func(*state, T)) func(*state) {
 func (s *state) spoken() { s.Kind, s.Note, s.Checks, s.Error = None, "", 0, "" }
 
 var stops = map[watchdog.StopReason]Kind{
-	watchdog.StopByHand: Stopped, watchdog.StopMax: Max, watchdog.StopBreaker: Breaker,
+	watchdog.StopByHand: Stopped, watchdog.StopMax: Max,
 }
 
 func (s *state) stop(r watchdog.Stop) {

@@ -88,11 +88,6 @@ func TestEnding(t *testing.T) {
 			f.answer(watchdog.Continue, "")
 			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopMax})
 		}, Ending{Started: true, Kind: Max, Checks: 1}},
-		{"breaker", func(f *file) {
-			f.start(watchdog.Once)
-			f.user()
-			f.record(watchdog.RecordStop, watchdog.Stop{By: "hub", Reason: watchdog.StopBreaker})
-		}, Ending{Started: true, Kind: Breaker}},
 		{"the guard's breaker", func(f *file) {
 			f.start(watchdog.Once)
 			f.user()

@@ -172,8 +172,6 @@ func stopTitle(s watchdog.Stop) string {
 	switch s.Reason {
 	case watchdog.StopMax:
 		return "stopped: the cap of checks is reached"
-	case watchdog.StopBreaker:
-		return "stopped: the breaker tripped after silent stops in a row"
 	case watchdog.StopByHand:
 		return "stopped" + by(s.By)
 	}

@@ -87,7 +87,7 @@ func TestRowsOfTheWatchdog(t *testing.T) {
 	s.custom("piwatch.pause", block{"by": "pi", "on": true})
 	s.custom("piwatch.pause", block{"by": "pi", "on": false})
 	s.custom("piwatch.stop", block{"by": "pi", "reason": "max"})
-	s.custom("piwatch.stop", block{"by": "pi", "reason": "breaker"})
+	s.custom("piwatch.stop", block{"by": "pi", "reason": "comet"})
 	s.custom("piwatch.stop", block{"by": "tui", "reason": "stopped"})
 	s.custom("piwatch.gateway", block{"kind": "retry", "provider": "acme", "cause": "502", "retry": 1, "of": 3, "seconds": 2.5})
 	s.custom("piwatch.gateway", block{"kind": "recovered", "provider": "acme", "cause": "200", "retry": 1, "of": 3})
@@ -105,7 +105,7 @@ func TestRowsOfTheWatchdog(t *testing.T) {
 		watch: paused by pi
 		watch: resumed by pi
 		watch: stopped: the cap of checks is reached
-		watch: stopped: the breaker tripped after silent stops in a row
+		watch: stopped by pi: comet
 		watch: stopped by tui
 		watch: gateway: acme: 502, retry 1 of 3 in 2.5 s
 		watch: gateway: acme: answered 200 after 1 retry

@@ -141,12 +141,12 @@ func TestRebuild(t *testing.T) {
 			r.record(RecordOutcome, Outcome{Check: "c5", End: EndError})
 			r.record(RecordStop, Stop{"piwatch", StopMax})
 		}, begun(func(s *State) { s.On, s.OffWhy, s.Count = false, "the cap of 5 checks was reached", 5 })},
-		{"the breaker", func(r *rows) {
+		{"a reason of a later release", func(r *rows) {
 			r.user()
 			r.record(RecordStart, byHand)
-			r.record(RecordStop, Stop{"piwatch", StopBreaker})
+			r.record(RecordStop, Stop{"piwatch", "comet"})
 		},
-			begun(func(s *State) { s.On, s.OffWhy = false, "ended: breaker" })},
+			begun(func(s *State) { s.On, s.OffWhy = false, "ended: comet" })},
 		{"started again by hand: nothing leaks", func(r *rows) {
 			r.user()
 			r.record(RecordStart, Start{By: "cli", Settings: keep, Instance: "zero"})

@@ -58,9 +58,8 @@ type StopReason string
 
 // The reasons of a Stop.
 const (
-	StopByHand  StopReason = "stopped" // a person stopped it
-	StopMax     StopReason = "max"     // the cap of checks was reached
-	StopBreaker StopReason = "breaker" // the guard's breaker tripped
+	StopByHand StopReason = "stopped" // a person stopped it
+	StopMax    StopReason = "max"     // the cap of checks was reached
 )
 
 // Stop is the data of a RecordStop. An end by the agent's own decision needs
