@@ -128,6 +128,9 @@ func TestBridge(t *testing.T) {
 	}
 	findings := lookBridge(ctx, &w)
 	has(t, findings, OK, bridge.Path(project))
+	if len(findings) != 1 {
+		t.Errorf("for the project only, it says %+v", findings)
+	}
 
 	data, err := os.ReadFile(bridge.Path(project))
 	if err != nil {

@@ -143,29 +143,26 @@ func (w *World) places() []place {
 
 func lookBridge(_ context.Context, w *World) []Finding {
 	var findings []Finding
-	var installed []string
+	var missing *Finding // for the user, where it may still be installed for the project
+	installed := 0
 	for i, p := range w.places() {
 		status, err := bridge.Inspect(p.dir, w.Binary, w.Version)
 		if err != nil {
 			findings = append(findings, fail(err.Error(), "see who owns it: ls -l "+bridge.Path(p.dir)))
 			continue
 		}
-		f := bridgeFinding(status, p.command)
-		if status.State == bridge.Missing {
-			if i > 0 {
-				continue
-			}
-			f = warn("the bridge is not installed in "+filepath.Dir(status.Path), p.command+"; piwatch run brings its own")
-		} else {
-			installed = append(installed, status.Path)
+		if status.State != bridge.Missing {
+			installed++
+			findings = append(findings, bridgeFinding(status, p.command))
+		} else if i == 0 {
+			missing = new(warn("the bridge is not installed in "+filepath.Dir(status.Path), p.command+"; piwatch run brings its own"))
 		}
-		findings = append(findings, f)
 	}
-	if len(installed) > 1 {
+	switch {
+	case installed > 1:
 		findings = append(findings, warn("it is installed for you and for this project; Pi uses one of them", "piwatch uninstall --project"))
-		if len(findings) > 2 && findings[0].Level == Warn && strings.Contains(findings[0].Text, "not installed") {
-			findings = findings[1:]
-		}
+	case installed == 0 && missing != nil:
+		findings = append([]Finding{*missing}, findings...)
 	}
 	return findings
 }
