@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"piwatch/internal/control"
 	"piwatch/internal/watchdog"
 )
 
@@ -83,6 +84,25 @@ func TestEnvFor(t *testing.T) {
 	got := envFor([]string{"A=1", "PI_WATCHDOG=0", "PI_WATCHDOG_ON_STOP=x"}, watchdog.Settings{Max: 2, Mode: watchdog.Once, Message: "a b"})
 	if want := []string{"A=1", "PI_WATCHDOG_ON_STOP=x", "PI_WATCHDOG=timeout=0 max=2 mode=once message=a b"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Only what keeps the watchdog from its start ends the start of a task.
+func TestWhatEndsAStart(t *testing.T) {
+	r := &taskRun{refused: map[string]string{}, news: make(chan struct{}, 1)}
+	say := func(level, text string) {
+		r.hear(hubEvent{push: control.Push{Notice: &control.Notice{Session: "s1", Level: level, Text: text}}})
+	}
+	say("warning", "gateway: acme goes direct: Pi does not take it")
+	say("error", `PI_WATCHDOG_GUARD: must be 0 or 1, and is "off". The guard is as configured.`)
+	if len(r.refused) > 0 {
+		t.Errorf("it ends with %q", r.refused)
+	}
+	const why = "PI_WATCHDOG: not started, so that two watchdogs do not both ask: another."
+	say("warning", why)
+	say("warning", "gateway: acme goes direct: Pi does not take it")
+	if r.refused["s1"] != why {
+		t.Errorf("it goes on: %q", r.refused)
 	}
 }
 

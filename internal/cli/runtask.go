@@ -46,7 +46,7 @@ type taskRun struct {
 
 	// What the hub says, by session: it may come before Pi says which one is ours.
 	phases  map[string]watchdog.Phase
-	notices map[string]string // the last warning
+	refused map[string]string // why the watchdog is not started
 
 	news   chan struct{} // the file or the hub said something
 	caught chan struct{} // closed when the file was read for the first time
@@ -97,7 +97,7 @@ func (a *app) runTask(ctx context.Context, task string, args []string, flags run
 	}
 	r := &taskRun{
 		app: a, flags: flags, began: time.Now(), pi: p, rows: a.progress(flags),
-		phases: map[string]watchdog.Phase{}, notices: map[string]string{},
+		phases: map[string]watchdog.Phase{}, refused: map[string]string{},
 		news: make(chan struct{}, 1), caught: make(chan struct{}),
 	}
 	return r.supervise(ctx, starter, task, signals)
@@ -216,13 +216,13 @@ func (r *taskRun) join(ctx context.Context, work *sync.WaitGroup) error {
 	for {
 		r.mu.Lock()
 		phase, joined := r.phases[r.state.Session]
-		notice := r.notices[r.state.Session]
+		refused := r.refused[r.state.Session]
 		r.mu.Unlock()
 		switch {
 		case joined && phase != watchdog.Off:
 			return nil
-		case joined && notice != "":
-			return errors.New(notice)
+		case joined && refused != "":
+			return errors.New(refused)
 		}
 		select {
 		case <-r.news:
@@ -283,8 +283,8 @@ func (r *taskRun) hear(ev hubEvent) {
 	switch p := ev.push; {
 	case p.Session != nil:
 		r.phases[p.Session.ID] = p.Session.Watch.Phase
-	case p.Notice != nil && p.Notice.Level != "info":
-		r.notices[p.Notice.Session] = p.Notice.Text
+	case p.Notice != nil && strings.HasPrefix(p.Notice.Text, "PI_WATCHDOG: "): // all else ends no start
+		r.refused[p.Notice.Session] = p.Notice.Text
 	}
 	r.mu.Unlock()
 	r.wake()
