@@ -94,7 +94,7 @@ Exit codes:
 			if len(args) == 0 {
 				return nil
 			}
-			return &usageError{"unknown command " + quote(args[0]) + didYouMean(cmd, args[0]), cmd.CommandPath()}
+			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !a.tty && !screen.plain {
@@ -167,6 +167,23 @@ func args(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// group makes a command that only holds others: alone it prints its help, and a
+// word that is none of theirs is refused.
+func group(cmd *cobra.Command) *cobra.Command {
+	cmd.Args = args(0, -1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		return unknownCommand(cmd, args[0])
+	}
+	return cmd
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	return &usageError{"unknown command " + quote(name) + didYouMean(cmd, name), cmd.CommandPath()}
 }
 
 // exclusive refuses a command line with two of the flags.

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := group(&cobra.Command{
 		Use:     "config",
 		GroupID: groupSetUp,
 		Short:   "Show, check or edit the config file",
@@ -24,14 +24,7 @@ func (a *app) configCommand() *cobra.Command {
 before the file, and that before the default.
 
 ` + configReference(),
-		Args: args(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return &usageError{"unknown command " + quote(args[0]) + didYouMean(cmd, args[0]), cmd.CommandPath()}
-		},
-	}
+	})
 	path := &cobra.Command{
 		Use:   "path",
 		Short: "Print where the config file is, or would be",

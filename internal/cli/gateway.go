@@ -20,7 +20,7 @@ import (
 const testTimeout = 90 * time.Second
 
 func (a *app) gatewayCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := group(&cobra.Command{
 		Use:     "gateway",
 		GroupID: groupSetUp,
 		Short:   "Try again what a provider's own gateway dropped",
@@ -36,14 +36,7 @@ The config file takes silence, cut and retry_after in the table [gateway].`,
   piwatch gateway status
   piwatch gateway off openrouter
   piwatch gateway test https://api.example.com/v1/models`,
-		Args: args(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return &usageError{"unknown command " + quote(args[0]) + didYouMean(cmd, args[0]), cmd.CommandPath()}
-		},
-	}
+	})
 	status := &cobra.Command{
 		Use:   "status",
 		Short: "Say what passes the gateway, what was tried again and what waits",

@@ -18,7 +18,7 @@ var guardVerbs = []struct {
 }
 
 func (a *app) guardCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := group(&cobra.Command{
 		Use:     "guard",
 		GroupID: groupSteer,
 		Short:   "The guard against silent stops of a session",
@@ -30,9 +30,7 @@ messages of yours. Then the breaker trips, and nothing is sent until you write
 or reset it. The guard is on in every session with the bridge; PI_WATCHDOG_GUARD=0
 where Pi runs, or on = false in the table [guard] of the config, turns it off.`,
 		Example: "  piwatch guard status .\n  piwatch guard reset 019a",
-		Args:    args(0, 0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	})
 	for _, v := range guardVerbs {
 		var who naming
 		sub := &cobra.Command{

@@ -19,21 +19,14 @@ import (
 )
 
 func (a *app) hubCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := group(&cobra.Command{
 		Use:     "hub",
 		GroupID: groupSetUp,
 		Short:   "Run, stop or look at the hub, and its log",
 		Long: `The hub is the one process of a user that decides for all sessions. Whoever needs
 it first starts it: the screen, or a Pi with the bridge. It leaves by itself
 after a minute with neither.`,
-		Args: args(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			return &usageError{"unknown command " + quote(args[0]) + didYouMean(cmd, args[0]), cmd.CommandPath()}
-		},
-	}
+	})
 	status := &cobra.Command{
 		Use:   "status",
 		Short: "Say whether the hub runs, and where its socket and log are",
