@@ -1,10 +1,14 @@
 package ui
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 func TestOnlyNewLinesAreDrawn(t *testing.T) {
@@ -86,4 +90,38 @@ func TestFramesAreDrawnWhileTheScreenIsOn(t *testing.T) {
 	if s := got(); s != screenOff {
 		t.Errorf("after the screen it got %q", s)
 	}
+}
+
+// A terminal that takes nothing more, as after ctrl+S, holds up the drawing alone.
+func TestFramesAreTakenWhileTheTerminalStands(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := newTerminal(nil, w)
+	if err := term.enter(); err != nil {
+		t.Fatal(err)
+	}
+	const wide, high = 4000, 100 // more than a pipe holds
+	term.show(frame{strings.Repeat(strings.Repeat("x", wide)+"\n", high), wide, high, false})
+	var work sync.WaitGroup
+	work.Go(term.paint)
+	if _, err := io.ReadFull(r, make([]byte, len(screenOn)+1)); err != nil { // it writes
+		t.Fatal(err)
+	}
+	shown := make(chan bool)
+	work.Go(func() {
+		term.show(frame{"new", 10, 2, false})
+		close(shown)
+	})
+	select {
+	case <-shown:
+	case <-time.After(10 * time.Second):
+		t.Error("the frame waits for the terminal")
+	}
+	work.Go(func() { _, _ = io.Copy(io.Discard, r) }) // the terminal goes on
+	if err := errors.Join(term.leave(), w.Close()); err != nil {
+		t.Error(err)
+	}
+	work.Wait()
 }

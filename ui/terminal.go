@@ -25,6 +25,10 @@ type terminal struct {
 	in  *os.File // where keys come from; nil: from no terminal
 	out *os.File
 
+	// write is held while the terminal is written to, which a stopped terminal makes
+	// long, and taken before mu. Who holds mu waits for nothing.
+	write sync.Mutex
+
 	mu    sync.Mutex
 	on    bool        // the terminal shows the screen, not a program or the shell
 	state *term.State // of the terminal before
@@ -55,6 +59,17 @@ func newTerminal(in, out *os.File) *terminal {
 // enter takes the terminal. It changes nothing when it has it already, but for
 // raw mode, which a shell that stopped the program took away.
 func (t *terminal) enter() error {
+	t.write.Lock()
+	defer t.write.Unlock()
+	if err := t.take(); err != nil {
+		return err
+	}
+	_, err := t.out.WriteString(screenOn)
+	return err
+}
+
+// take makes the terminal raw, and the next frame a whole one.
+func (t *terminal) take() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.in != nil && term.IsTerminal(t.in.Fd()) {
@@ -68,22 +83,23 @@ func (t *terminal) enter() error {
 	}
 	t.on, t.last = true, frame{}
 	t.order()
-	_, err := t.out.WriteString(screenOn)
-	return err
+	return nil
 }
 
 // leave gives the terminal back as it was found. It may be called again.
 func (t *terminal) leave() error {
+	t.write.Lock()
+	defer t.write.Unlock()
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.on {
+	on, state := t.on, t.state
+	t.on, t.state = false, nil
+	t.mu.Unlock()
+	if !on {
 		return nil
 	}
-	t.on = false
 	_, err := t.out.WriteString(screenOff)
-	if t.state != nil {
-		err = errors.Join(err, term.Restore(t.in.Fd(), t.state))
-		t.state = nil
+	if state != nil {
+		err = errors.Join(err, term.Restore(t.in.Fd(), state))
 	}
 	return err
 }
@@ -152,14 +168,19 @@ func (t *terminal) draw(ctx context.Context) {
 }
 
 func (t *terminal) paint() {
+	t.write.Lock()
+	defer t.write.Unlock()
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.on || t.next == t.last || t.next.w <= 0 || t.next.h <= 0 {
-		return
+	last, next := t.last, t.next
+	paints := t.on && next != last && next.w > 0 && next.h > 0
+	if paints {
+		t.last = next
 	}
-	// What cannot be written is lost with the terminal, which ends the program.
-	_, _ = t.out.WriteString(changes(t.last, t.next))
-	t.last = t.next
+	t.mu.Unlock()
+	if paints {
+		// What cannot be written is lost with the terminal, which ends the program.
+		_, _ = t.out.WriteString(changes(last, next))
+	}
 }
 
 // changes is what turns one frame into another on the terminal: the lines that
