@@ -83,6 +83,17 @@ func TestEveryTableIsKnown(t *testing.T) {
 	}
 }
 
+// The errors of the environment always come in the same order.
+func TestCheckIsInOrder(t *testing.T) {
+	wrong := env(map[string]string{"PIWATCH_LOG_LEVEL": "loud", "PIWATCH_ASCII": "yes", "PIWATCH_LOG_MEGABYTES": "x"})
+	first := Check("", wrong)
+	for range 20 {
+		if again := Check("", wrong); again.Error() != first.Error() {
+			t.Fatalf("%v\nand then\n%v", first, again)
+		}
+	}
+}
+
 func TestExample(t *testing.T) {
 	text := Example()
 	if err := Check(write(t, text), noEnv); err != nil {

@@ -18,9 +18,9 @@ func Check(file string, env func(string) string) error {
 	}
 	errs := s.problems()
 	s = s.with(env)
-	for name, read := range known { // what the file alone does not have wrong
+	for _, name := range sortedKeys(known) { // what the file alone does not have wrong
 		if _, inFile := s.all[name]; !inFile || len(s.from) > 0 {
-			for _, err := range read(s) {
+			for _, err := range known[name](s) {
 				if !slices.ContainsFunc(errs, func(old error) bool { return old.Error() == err.Error() }) {
 					errs = append(errs, err)
 				}
