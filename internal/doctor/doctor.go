@@ -5,7 +5,6 @@ package doctor
 import (
 	"context"
 	"os"
-	"os/exec"
 
 	"piwatch/internal/control"
 )
@@ -89,9 +88,6 @@ func Examine(ctx context.Context, w World) Report {
 func ok(text string) Finding         { return Finding{Level: OK, Text: text} }
 func warn(text, next string) Finding { return Finding{Level: Warn, Text: text, Next: next} }
 func fail(text, next string) Finding { return Finding{Level: Fail, Text: text, Next: next} }
-
-// lookPath finds a program by the PATH of the world.
-func (w *World) lookPath(name string) (string, error) { return exec.LookPath(name) }
 
 func lookProgram(_ context.Context, w *World) []Finding {
 	return []Finding{ok("piwatch " + w.Version + ", " + w.Binary)}

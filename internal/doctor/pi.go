@@ -36,7 +36,7 @@ var tested = []string{"0.81.1", "1.6.0"}
 
 func lookPi(ctx context.Context, w *World) []Finding {
 	name := cmp.Or(w.Pi, "pi")
-	path, err := w.lookPath(name)
+	path, err := exec.LookPath(name)
 	if err != nil {
 		return []Finding{warn("there is no Pi: "+err.Error(),
 			"npm install -g @earendil-works/pi-coding-agent, or name it: PIWATCH_PI=/path/to/pi")}
@@ -100,7 +100,7 @@ func (w *World) lookNode(ctx context.Context, piPath string) []Finding {
 	if !isNodeScript(piPath) {
 		return nil
 	}
-	node, err := w.lookPath("node")
+	node, err := exec.LookPath("node")
 	if err != nil {
 		return []Finding{fail("Pi needs Node, and there is none: "+err.Error(), fmt.Sprintf("install Node %d.%d or newer", nodeMajor, nodeMinor))}
 	}
