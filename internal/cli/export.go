@@ -72,7 +72,7 @@ func (a *app) export(ctx context.Context, name string, flags exportFlags) error 
 	if flags.out == "" {
 		return buffered(a.out, func(out io.Writer) error { return write(out, page) })
 	}
-	file, err := os.OpenFile(flags.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := os.OpenFile(flags.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it holds all that tools printed
 	switch {
 	case errors.Is(err, os.ErrExist):
 		return &refusedError{flags.out + " is there already, and was left alone", "name another file"}
