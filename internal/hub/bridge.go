@@ -156,9 +156,9 @@ var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
 	control.ProviderIs: method((*bridge).provider),
 	control.Decide:     method((*bridge).decide),
 	control.Command:    method(func(b *bridge, p control.CommandParams) any { return b.session.recorded(b.session.command(p)) }),
-	control.Spoke:      told(func(e control.SpokeEvent) loop.Event { return loop.Spoken{Text: e.Text} }),
-	control.Called:     told(func(e control.CalledEvent) loop.Event { return loop.Called{ID: e.ID, Tool: e.Tool, Args: e.Args} }),
-	control.Returned: told(func(e control.ReturnedEvent) loop.Event {
+	control.Spoke:      toSupervisor(func(e control.SpokeEvent) loop.Event { return loop.Spoken{Text: e.Text} }),
+	control.Called:     toSupervisor(func(e control.CalledEvent) loop.Event { return loop.Called{ID: e.ID, Tool: e.Tool, Args: e.Args} }),
+	control.Returned: toSupervisor(func(e control.ReturnedEvent) loop.Event {
 		return loop.Returned{ID: e.ID, Tool: e.Tool, Text: e.Text, Error: e.Error}
 	}),
 	control.Answered:  method((*bridge).answered),

@@ -40,10 +40,10 @@ var steering = map[string]func(*session, asker, control.SteerParams) control.Com
 		return s.change(who, watchdog.StopWatch{By: who.by})
 	},
 	control.Pause: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
-		return s.hub.loops.paused(s, s.ask(who, watchdog.PauseWatch{By: who.by, On: true}), true)
+		return s.hub.loops.pauseInstead(s, s.ask(who, watchdog.PauseWatch{By: who.by, On: true}), true)
 	},
 	control.Resume: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
-		return s.hub.loops.paused(s, s.ask(who, watchdog.PauseWatch{By: who.by}), false)
+		return s.hub.loops.pauseInstead(s, s.ask(who, watchdog.PauseWatch{By: who.by}), false)
 	},
 	control.Nudge: func(s *session, who asker, _ control.SteerParams) control.CommandReply {
 		return s.ask(who, watchdog.NudgeNow{By: who.by})

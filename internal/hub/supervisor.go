@@ -214,8 +214,8 @@ func (v *supervisor) heard(s *session, ev watchdog.Event) {
 	v.become(t, stateOf(s))
 }
 
-// told takes an event that is for the supervisor alone.
-func told[P any](read func(P) loop.Event) func(*bridge, json.RawMessage) (any, error) {
+// toSupervisor takes an event that is for the supervisor alone.
+func toSupervisor[P any](read func(P) loop.Event) func(*bridge, json.RawMessage) (any, error) {
 	return method(func(b *bridge, params P) any {
 		v := b.peer.hub.loops
 		if t := v.targets[b.session.id]; t != nil && t.session == b.session {

@@ -115,9 +115,10 @@ func (v *supervisor) pause(t *target, on bool) control.CommandReply {
 	return control.CommandReply{Level: "info", Text: "Loop alerts of this session are told again."}
 }
 
-// paused holds or releases the alerts of a session whose watchdog could not be:
-// it is off. A watchdog that is paused holds them by itself.
-func (v *supervisor) paused(s *session, reply control.CommandReply, on bool) control.CommandReply {
+// pauseInstead holds or releases the alerts of a session whose watchdog, by the
+// reply, could not be paused or resumed: it is off. A watchdog that is paused
+// holds them by itself.
+func (v *supervisor) pauseInstead(s *session, reply control.CommandReply, on bool) control.CommandReply {
 	t := v.targets[s.id]
 	if t == nil || reply.Level != "error" && t.paused == on || !on && !t.paused {
 		return reply
