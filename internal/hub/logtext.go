@@ -17,7 +17,7 @@ var ours = []string{
 	"the check is void", "the check was not sent", "the check is not confirmed", "the check got no valid answer",
 	"the work message was not sent", "the work message is not confirmed", "the exchange was not rolled back",
 	"the machine slept", "the machine slept or its clock was set", "the user spoke",
-	"Not asked", "Nothing counts down", "Nothing changed", "Countdown moved", "PI_WATCHDOG",
+	"Not asked", "Not steered", "Nothing counts down", "Nothing changed", "Countdown moved", "PI_WATCHDOG",
 	"PI_WATCHDOG_GUARD", "Watchdog started", "Watchdog started anew", "Watchdog set", "cli", "tui", "pi",
 }
 

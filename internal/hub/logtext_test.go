@@ -26,6 +26,7 @@ func TestLogText(t *testing.T) {
 		"gateway: acme goes direct: its models have no address":                          "gateway: acme goes direct: its models have no address",
 		"gateway: acme goes direct: the bridge failed: TypeError: secret":                "gateway: acme goes direct: the bridge failed: …",
 		"gateway: a name of: secret":                                                     "gateway: …",
+		"Not steered: the bridge failed: TypeError: secret":                              "Not steered: the bridge failed: …",
 		"one line\nsecret":                                                               "one line",
 		"":                                                                               "",
 	} {
