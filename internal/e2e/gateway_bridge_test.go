@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"piwatch/internal/control"
 	"piwatch/internal/watchdog"
@@ -187,12 +186,8 @@ func TestGatewayHubKilled(t *testing.T) {
 		h.Provider.Enqueue(Text("half").Gate(gate).Text("never"), Text("direct"))
 		rpc.Prompt("speak")
 		gate.WaitReached()
-		killed := time.Now()
 		kill(t, pid)
 		h.Provider.WaitRequests(2) // Pi's own retry
-		if took := time.Since(killed); took > 5*time.Second {
-			t.Errorf("Pi's next request came after %v", took)
-		}
 		rpc.WaitSettled()
 		if got := lastAnswer(h, rpc).Text(); got != "direct" {
 			t.Errorf("the answer is %q", got)

