@@ -234,7 +234,7 @@ func (g *Gateway) ended(x *exchange, now time.Time) {
 	case x.broken != nil:
 		event.Kind, event.Cause = Broken, errText(x.broken)
 	case x.unended:
-		event.Kind, event.Cut = Unterminated, g.settings().Cut
+		event.Kind, event.Cut = Unterminated, x.cutEnd
 	case x.retries > 0:
 		event.Kind = Recovered
 	}

@@ -9,7 +9,8 @@
 //   - [Gateway]: the handler; [Server] serves it on 127.0.0.1
 //   - exchange.go: one request of Pi, and its attempts
 //   - fault.go, retry.go: what is tried again, when, and how often
-//   - stream.go: an answer on its way: cut, silent, without its terminator
+//   - stream.go, terminator.go: an answer on its way: cut, silent, without its
+//     terminator
 //   - counts.go: what was seen, for people
 //
 // # What reaches Pi

@@ -33,6 +33,7 @@ type exchange struct {
 	status  int    // of the last answer, 0 for none
 	ended   bool   // the answer came to the end of its body
 	unended bool   // but it was a stream without its terminator
+	cutEnd  bool   // which was made an error, so that Pi tries again
 	broken  error  // why the answer broke
 
 	stream bool // the answer is one of server-sent events
@@ -138,7 +139,8 @@ func (x *exchange) attempt(out *http.Request) (*http.Response, error) {
 	if x.fault != "" || res.StatusCode == http.StatusSwitchingProtocols {
 		return res, nil
 	}
-	body := &answer{ReadCloser: res.Body, exchange: x, stream: isStream(res.Header)}
+	stream := isStream(res.Header)
+	body := &answer{ReadCloser: res.Body, exchange: x, stream: stream && !isPacked(res.Header)}
 	if res.StatusCode/100 == 2 && res.Body != http.NoBody {
 		if err := body.readFirst(); err != nil {
 			_ = res.Body.Close()
@@ -149,7 +151,7 @@ func (x *exchange) attempt(out *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	x.stream = body.stream
+	x.stream = stream
 	res.Body = body
 	return res, nil
 }

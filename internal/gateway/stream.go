@@ -1,10 +1,10 @@
 package gateway
 
 import (
-	"bytes"
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 )
 
 // answer is the body of an upstream's answer on its way to Pi. It notes when
@@ -57,7 +57,8 @@ func (a *answer) Read(buf []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 		x.ended, x.unended = true, a.stream && a.end.any && !a.end.seen()
-		if x.unended && x.gateway.settings().Cut {
+		x.cutEnd = x.unended && x.gateway.settings().Cut && knownAPI(x.target.Path)
+		if x.cutEnd {
 			return n, io.ErrUnexpectedEOF
 		}
 	case err != nil:
@@ -71,87 +72,9 @@ func isStream(h http.Header) bool {
 	return err == nil && kind == "text/event-stream"
 }
 
-// terminator looks for the end of a model's stream of events. The APIs say it
-// in different ways, near the beginning of their last event or, where there is
-// no such event, with the reason to finish in one of the last.
-type terminator struct {
-	any  bool   // there was a byte
-	done bool   // an event that ends a stream began
-	line []byte // the beginning of the current line
-	tail []byte // the last bytes
-}
-
-const (
-	lineHead = 96 // bytes of a line that are looked at
-	tailSize = 2 << 10
-)
-
-// lastEvents begin the last event of a stream: chat completions, Anthropic
-// messages, responses (completed, incomplete and failed).
-var lastEvents = [][]byte{
-	[]byte("data: [DONE]"), []byte("data:[DONE]"),
-	[]byte("event: message_stop"), []byte(`data: {"type":"message_stop"`),
-	[]byte("event: response.completed"), []byte(`data: {"type":"response.completed"`),
-	[]byte("event: response.incomplete"), []byte(`data: {"type":"response.incomplete"`),
-	[]byte("event: response.failed"), []byte(`data: {"type":"response.failed"`),
-	[]byte("event: error"), []byte(`data: {"error"`),
-}
-
-// reasons stand in the tail of a stream that has come to its end.
-var reasons = [][]byte{
-	[]byte(`"finish_reason":"`), []byte(`"finish_reason": "`), // chat completions without [DONE]
-	[]byte(`"finishReason":"`), []byte(`"finishReason": "`), // Gemini
-}
-
-func (t *terminator) write(p []byte) {
-	t.any = true
-	if len(p) >= tailSize {
-		t.tail = append(t.tail[:0], p[len(p)-tailSize:]...)
-	} else {
-		if over := len(t.tail) + len(p) - tailSize; over > 0 {
-			t.tail = t.tail[:copy(t.tail, t.tail[over:])]
-		}
-		t.tail = append(t.tail, p...)
-	}
-	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
-		line := p
-		if end >= 0 {
-			line = p[:end]
-		}
-		if room := lineHead - len(t.line); room > 0 {
-			t.line = append(t.line, line[:min(room, len(line))]...)
-		}
-		if end < 0 {
-			return
-		}
-		t.look()
-		t.line = t.line[:0]
-		p = p[end+1:]
-	}
-}
-
-func (t *terminator) look() {
-	if t.done || len(t.line) == 0 {
-		return
-	}
-	for _, begin := range lastEvents {
-		if bytes.HasPrefix(t.line, begin) {
-			t.done = true
-			return
-		}
-	}
-}
-
-func (t *terminator) seen() bool {
-	t.look() // a last line without its end
-	if t.done {
-		return true
-	}
-	for _, reason := range reasons {
-		if bytes.Contains(t.tail, reason) {
-			return true
-		}
-	}
-	return false
+// isPacked reports whether a body is compressed: Pi asks for that, and what it
+// gets is passed on as it came.
+func isPacked(h http.Header) bool {
+	packing := strings.TrimSpace(h.Get("Content-Encoding"))
+	return packing != "" && !strings.EqualFold(packing, "identity")
 }

@@ -1,0 +1,121 @@
+package gateway
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// terminator looks for the end of a model's stream of events. The APIs say it
+// in different ways, near the beginning of their last event or, where there is
+// no such event, with the reason to finish in one of the last.
+type terminator struct {
+	any  bool   // there was a byte
+	done bool   // an event that ends a stream began
+	line []byte // the beginning of the current line
+	tail []byte // the last bytes
+}
+
+const (
+	lineHead = 256 // bytes of a line that are looked at
+	tailSize = 2 << 10
+)
+
+// lastEvents are the names of the last event of a stream, in its event field or
+// as the type in its data: Anthropic messages, responses, and errors of both.
+var lastEvents = map[string]bool{
+	"message_stop":        true,
+	"response.completed":  true,
+	"response.incomplete": true,
+	"response.failed":     true,
+	"error":               true,
+}
+
+// reason stands in the tail of a stream that has come to its end: of chat
+// completions without [DONE], and of Gemini.
+var reason = regexp.MustCompile(`"finish(_r|R)eason"\s*:\s*"`)
+
+// knownAPI reports whether a request is of an API whose streams are known to
+// have a terminator, by the paths that Pi asks.
+func knownAPI(path string) bool {
+	for _, end := range []string{"/chat/completions", "/messages", "/responses", ":streamGenerateContent"} {
+		if strings.HasSuffix(path, end) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *terminator) write(p []byte) {
+	t.any = true
+	if len(p) >= tailSize {
+		t.tail = append(t.tail[:0], p[len(p)-tailSize:]...)
+	} else {
+		if over := len(t.tail) + len(p) - tailSize; over > 0 {
+			t.tail = t.tail[:copy(t.tail, t.tail[over:])]
+		}
+		t.tail = append(t.tail, p...)
+	}
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		line := p
+		if end >= 0 {
+			line = p[:end]
+		}
+		if room := lineHead - len(t.line); room > 0 {
+			t.line = append(t.line, line[:min(room, len(line))]...)
+		}
+		if end < 0 {
+			return
+		}
+		t.look()
+		t.line = t.line[:0]
+		p = p[end+1:]
+	}
+}
+
+// look reads the beginning of a line. The space after the colon of a field is
+// the sender's choice, and so is white space within JSON.
+func (t *terminator) look() {
+	if t.done {
+		return
+	}
+	if name, found := bytes.CutPrefix(t.line, []byte("event:")); found {
+		t.done = lastEvents[string(bytes.TrimSpace(name))]
+	} else if data, found := bytes.CutPrefix(t.line, []byte("data:")); found {
+		t.done = isLast(bytes.TrimSpace(data))
+	}
+}
+
+// isLast reports whether the data of an event that begin so end a stream. A key
+// within a text of the model does not count: its quotes are escaped.
+func isLast(data []byte) bool {
+	if string(data) == "[DONE]" {
+		return true
+	}
+	object, found := bytes.CutPrefix(data, []byte("{"))
+	if !found {
+		return false
+	}
+	object = bytes.TrimSpace(object)
+	if rest, found := bytes.CutPrefix(object, []byte(`"error"`)); found {
+		return !bytes.HasPrefix(value(rest), []byte("null"))
+	}
+	_, rest, found := bytes.Cut(object, []byte(`"type"`))
+	if !found {
+		return false
+	}
+	text, found := bytes.CutPrefix(value(rest), []byte(`"`))
+	name, _, closed := bytes.Cut(text, []byte(`"`))
+	return found && closed && lastEvents[string(name)]
+}
+
+// value is what follows a key of JSON, without the colon.
+func value(rest []byte) []byte {
+	return bytes.TrimLeft(bytes.TrimPrefix(bytes.TrimLeft(rest, " \t"), []byte(":")), " \t")
+}
+
+func (t *terminator) seen() bool {
+	t.look() // a last line without its end
+	return t.done || reason.Match(t.tail)
+}
