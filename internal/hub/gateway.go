@@ -83,6 +83,7 @@ func (h *Hub) openGateway() {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.log.Error("the gateway's state is not read; it is off", "err", err)
+		g.state = gatewayState{} // what was read before the error is half a state
 	}
 	if g.state.on() {
 		h.serveGateway()
@@ -195,6 +196,8 @@ func (h *Hub) setGateway(p control.GatewaySetParams) any {
 		if g.failed != "" {
 			reply = control.CommandReply{Level: "error", Text: "The gateway is not on: " + g.failed}
 		}
+	} else {
+		g.failed = ""
 	}
 	var told []<-chan struct{}
 	for _, s := range h.sessions {
@@ -210,20 +213,41 @@ func (h *Hub) setGateway(p control.GatewaySetParams) any {
 				reply.Text += "\n" + line.Provider + ": " + line.Why
 			}
 		}
-	} else {
-		h.stopGateway()
 	}
 	return control.Later(func(ctx context.Context) (any, error) {
-		for _, passed := range told {
-			select {
-			case <-passed:
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-time.After(replyWithin):
-			}
-		}
-		return reply, nil
+		err := await(ctx, told)
+		h.stopUnused()
+		return reply, err
 	})
+}
+
+// await returns when all of these are closed, or have taken too long. The error
+// is that of ctx.
+func await(ctx context.Context, all []<-chan struct{}) error {
+	late := time.NewTimer(replyWithin)
+	defer late.Stop()
+	for _, passed := range all {
+		select {
+		case <-passed:
+		case <-late.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// stopUnused closes the gateway when it is off: not before the bridges have
+// pointed their providers back, so that Pi never asks where nobody listens.
+func (h *Hub) stopUnused() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.proxy.server == nil || h.proxy.state.on() { // it may have been turned on meanwhile
+		return
+	}
+	h.stopGateway()
+	h.pushGateway()
 }
 
 func (s *gatewayState) set(on bool, providers []string) {

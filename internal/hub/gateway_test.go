@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,8 +106,7 @@ func TestGatewaySwitch(t *testing.T) {
 	if s := c.gateway(); s.On || s.Port != 0 {
 		t.Errorf("at last: %+v", s)
 	}
-	if conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.Port)); err == nil {
-		_ = conn.Close()
+	if reachable(s.Port) { // s is from when it was on
 		t.Error("it still listens")
 	}
 	c.turns(true, "info: The gateway is on for acme, other.", "other", "acme", "other")
@@ -114,6 +114,71 @@ func TestGatewaySwitch(t *testing.T) {
 	c.turns(false, "info: The gateway is on for other.", "acme")
 	b.pointed()
 	c.turns(true, "error: Nothing changed: a provider has a name", "")
+}
+
+// eventually waits for a state that nothing announces.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(2 * time.Millisecond)
+	defer ticker.Stop()
+	late := time.After(patience)
+	for !done() {
+		select {
+		case <-ticker.C:
+		case <-late:
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// reachable reports whether something listens at a port of loopback.
+func reachable(port int) bool {
+	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
+}
+
+// It listens until the bridges have pointed their providers back, and goes on to
+// when it is turned on meanwhile.
+func TestGatewayOffWaitsForBridges(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		t.Run(fmt.Sprint("on again ", again), func(t *testing.T) {
+			h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
+			c := h.client()
+			b := h.join(hello("s1", asks("acme", "x", "https://a.example")))
+			c.turns(true, "info: ")
+			b.pointed()
+			port := c.gateway().Port
+			release := b.block()
+			replied := make(chan error, 2)
+			set := func(on bool) {
+				_, err := c.SetGateway(c.ctx, control.GatewaySetParams{On: on})
+				replied <- err
+			}
+			go set(false)
+			b.pointed()
+			if s := c.gateway(); s.On || s.Port != port || !reachable(port) {
+				t.Errorf("before the bridge has pointed it back: %+v, reachable %v", s, reachable(port))
+			}
+			n := 1
+			if again {
+				n = 2
+				go set(true)
+				eventually(t, "the gateway to be on again", func() bool { return c.gateway().On })
+			}
+			release()
+			for range n {
+				if err := <-replied; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if s := c.gateway(); s.On != again || reachable(port) != again {
+				t.Errorf("at last %+v, reachable %v", s, reachable(port))
+			}
+		})
+	}
 }
 
 // The next hub has the same port and the same addresses; when the port is
@@ -154,6 +219,15 @@ func TestGatewayIsKept(t *testing.T) {
 			t.Errorf("on: %+v", s)
 		}
 		h.client().turns(true, "info: ")
+	})
+	t.Run("state of another type", func(t *testing.T) {
+		if err := os.WriteFile(file, []byte(`{"all": true, "port": 4, "providers": "acme"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := start(t, withGateway(file))
+		if s := h.client().gateway(); s.On || s.Port != 0 {
+			t.Errorf("on: %+v", s)
+		}
 	})
 	t.Run("no state", func(t *testing.T) {
 		h := start(t)
@@ -334,32 +408,26 @@ func TestGatewayDrains(t *testing.T) {
 	if _, err := fmt.Fprintf(conn, "GET /%s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path); err != nil {
 		t.Fatal(err)
 	}
-	in := bufio.NewReader(conn)
-	for {
-		if text, err := in.Peek(max(in.Buffered(), 1)); err != nil {
-			t.Fatal(err)
-		} else if strings.HasSuffix(string(text), "half") {
-			break
-		}
-		_, _ = in.ReadByte()
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := make([]byte, 4)
+	if _, err := io.ReadFull(res.Body, half); err != nil || string(half) != "half" {
+		t.Fatalf("%q, %v", half, err)
 	}
 	if err := c.StopHub(h.ctx, "test"); err != nil {
 		t.Fatal(err)
 	}
 	// The connections of clients end at the same time as the port gets free.
-	ticker := time.NewTicker(2 * time.Millisecond)
-	defer ticker.Stop()
-	next, err := net.Listen("tcp4", host)
-	for ; err != nil; next, err = net.Listen("tcp4", host) {
-		select {
-		case <-ticker.C:
-		case <-h.ctx.Done():
-			t.Fatalf("the port does not get free while an answer is on its way: %v", err)
-		}
-	}
+	var next net.Listener
+	eventually(t, "the port to get free while an answer is on its way", func() bool {
+		next, err = net.Listen("tcp4", host)
+		return err == nil
+	})
 	_ = next.Close()
 	close(goOn)
-	if rest, err := io.ReadAll(in); err != nil || !strings.HasSuffix(string(rest), "halfmore") {
+	if rest, err := io.ReadAll(res.Body); err != nil || string(rest) != "more" {
 		t.Errorf("the answer ends with %q, %v", rest, err)
 	}
 	h.waitEnd()
