@@ -16,7 +16,8 @@
 // # What reaches Pi
 //
 // Status, headers and body of the last attempt, unchanged but for hop-by-hop
-// headers. Where there was no answer at all (refused, reset, no such host, a
+// headers and the Location of a redirect to the same upstream, which leads
+// through the gateway. Where there was no answer at all (refused, reset, no such host, a
 // failed handshake) the connection to Pi is closed without one, which Pi takes
 // for what it was: a connection error. The gateway makes up no answer but the
 // refusals of what it does not serve.

@@ -55,7 +55,7 @@ func (x *exchange) serve(w http.ResponseWriter) {
 	x.listen(x.gateway.settings().Silence)
 	defer x.finish()
 	proxy := httputil.ReverseProxy{
-		Rewrite: x.rewrite, Transport: x, BufferPool: x, FlushInterval: -1, ErrorLog: x.gateway.errorLog,
+		Rewrite: x.rewrite, ModifyResponse: x.redirect, Transport: x, BufferPool: x, FlushInterval: -1, ErrorLog: x.gateway.errorLog,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { hangUp(w) },
 	}
 	proxy.ServeHTTP(w, x.in.WithContext(ctx))

@@ -112,8 +112,14 @@ func (k Key) URL(base, session, provider, baseURL string) (string, error) {
 	if slash {
 		path = "/" + path
 	}
-	scheme, host, _ := strings.Cut(upstream, "://")
-	return strings.TrimSuffix(base, "/") + "/" + k.token(Route{session, provider, upstream}) + "/" + scheme + "/" + host + path, nil
+	return strings.TrimSuffix(base, "/") + k.prefix(Route{session, provider, upstream}) + path, nil
+}
+
+// prefix is what the paths of a route begin with, as in
+// /TOKEN/https/api.example.com.
+func (k Key) prefix(r Route) string {
+	scheme, host, _ := strings.Cut(r.Upstream, "://")
+	return "/" + k.token(r) + "/" + scheme + "/" + host
 }
 
 // refusal is a request that the gateway does not serve.
