@@ -81,20 +81,31 @@ func (s *store) hold(w http.ResponseWriter, r *http.Request) (*body, error) {
 // again reports whether the body can be sent more than once.
 func (b *body) again() bool { return b.rest == nil }
 
-// attach gives an attempt its body.
-func (b *body) attach(r *http.Request) {
+// attach gives an attempt its body; taken is called when some of it is taken.
+func (b *body) attach(r *http.Request, taken func()) {
 	switch {
 	case b.rest != nil:
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(b.held), b.rest))
+		r.Body = io.NopCloser(upload{io.MultiReader(bytes.NewReader(b.held), b.rest), taken})
 		r.ContentLength, r.GetBody = b.size, nil
 	case len(b.held) == 0:
 		r.Body, r.ContentLength, r.GetBody = nil, 0, nil
 	default:
 		held := b.held
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(held)), nil }
-		r.Body = io.NopCloser(bytes.NewReader(held))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(upload{bytes.NewReader(held), taken}), nil }
+		r.Body, _ = r.GetBody()
 		r.ContentLength = int64(len(held))
 	}
+}
+
+// upload is a request's body on its way to the upstream.
+type upload struct {
+	io.Reader
+	taken func()
+}
+
+func (u upload) Read(buf []byte) (int, error) {
+	u.taken()
+	return u.Reader.Read(buf)
 }
 
 // free gives the memory back; the body is not used any more.

@@ -38,7 +38,7 @@ type exchange struct {
 
 	stream bool // the answer is one of server-sent events
 
-	lastByte atomic.Int64 // when the upstream was last heard, or asked, in Unix nanoseconds
+	lastByte atomic.Int64 // when the upstream was last heard, or took a byte, or is to be asked; Unix nanoseconds
 	watch    sync.Mutex
 	silence  *time.Timer
 	over     bool // no timer is set any more
@@ -98,6 +98,7 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 			if last != nil {
 				_ = last.Body.Close() // a connection that gave this is not used again
 			}
+			x.heardAt(time.Now().Add(e.Delay)) // a wait is no silence
 			x.gateway.waits(x, e.Delay)
 		}).
 		OnRetry(func(failsafe.ExecutionEvent[*http.Response]) { x.gateway.goesOn(x) }).
@@ -126,7 +127,7 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 // attempt asks the upstream once.
 func (x *exchange) attempt(out *http.Request) (*http.Response, error) {
 	request := out.WithContext(out.Context())
-	x.body.attach(request)
+	x.body.attach(request, x.heard)
 	x.heard()
 	res, err := x.gateway.transport.RoundTrip(request)
 	x.heard()
@@ -136,7 +137,11 @@ func (x *exchange) attempt(out *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.fault, x.status = faultOf(res, nil), res.StatusCode
-	if x.fault != "" || res.StatusCode == http.StatusSwitchingProtocols {
+	if res.StatusCode == http.StatusSwitchingProtocols {
+		x.unlisten() // what is said from now on is not seen
+		return res, nil
+	}
+	if x.fault != "" {
 		return res, nil
 	}
 	stream := isStream(res.Header)
@@ -171,9 +176,11 @@ func (x *exchange) delay(last failsafe.ExecutionAttempt[*http.Response]) time.Du
 }
 
 // heard notes a sign of life of the upstream.
-func (x *exchange) heard() { x.lastByte.Store(time.Now().UnixNano()) }
+func (x *exchange) heard() { x.heardAt(time.Now()) }
 
-// quiet is how long the upstream has not been heard.
+func (x *exchange) heardAt(at time.Time) { x.lastByte.Store(at.UnixNano()) }
+
+// quiet is how long the upstream has not been heard; negative before it is asked.
 func (x *exchange) quiet() time.Duration {
 	return time.Duration(time.Now().UnixNano() - x.lastByte.Load())
 }

@@ -1,5 +1,12 @@
 package gateway
 
+import (
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
 // BodyLimit is the size of the largest body that is sent again.
 const BodyLimit = bodyLimit
 
@@ -20,4 +27,28 @@ func Terminated(pieces ...string) bool {
 		end.write([]byte(piece))
 	}
 	return end.seen()
+}
+
+// WaitingQuiet is how long the upstream of the request that waits is counted as
+// silent.
+func (g *Gateway) WaitingQuiet() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for x := range g.waiting {
+		return x.quiet()
+	}
+	return 0
+}
+
+// Upload sends a body, in memory as far as held, and says how often it was
+// noted that some was taken.
+func Upload(held, rest string) (sent string, taken int) {
+	b := body{held: []byte(held)}
+	if rest != "" {
+		b.rest = strings.NewReader(rest)
+	}
+	var r http.Request
+	b.attach(&r, func() { taken++ })
+	all, _ := io.ReadAll(r.Body)
+	return string(all), taken
 }

@@ -294,38 +294,3 @@ func TestSilence(t *testing.T) {
 		})
 	}
 }
-
-// An upgrade passes, as with any proxy.
-func TestUpgrade(t *testing.T) {
-	r := newRig(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Connection", "Upgrade")
-		w.Header().Set("Upgrade", "echo")
-		w.WriteHeader(http.StatusSwitchingProtocols)
-		conn, rw, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			return
-		}
-		line, _ := rw.ReadString('\n')
-		_, _ = io.WriteString(conn, line)
-		_ = conn.Close()
-	})
-	request, err := http.NewRequest("GET", r.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Connection", "Upgrade")
-	request.Header.Set("Upgrade", "echo")
-	res, err := r.client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("status %d", res.StatusCode)
-	}
-	pipe := res.Body.(io.ReadWriter)
-	_, _ = io.WriteString(pipe, "hello\n")
-	if text, err := io.ReadAll(pipe); string(text) != "hello\n" {
-		t.Errorf("%q, %v", text, err)
-	}
-}
