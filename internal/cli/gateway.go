@@ -106,7 +106,7 @@ func (a *app) gatewayTest(ctx context.Context, url string) error {
 	}
 	defer client.Close()
 	reply, err := client.TestGateway(ctx, url)
-	return a.told(reply, err, "piwatch gateway status says more")
+	return a.told(reply, err, "piwatch hub log says more")
 }
 
 func (a *app) gatewayStatus(ctx context.Context) error {

@@ -141,8 +141,13 @@ func (c *counts) clone() Counts {
 }
 
 // count changes the counts of the upstream and of the session of a request; the
-// caller holds mu.
+// caller holds mu. A request that is none of Pi's has counts of its own.
 func (g *Gateway) count(x *exchange, change func(*Counts)) *counts {
+	if x.route.Provider == "" {
+		own := newCounts()
+		change(&own.Counts)
+		return own
+	}
 	now := time.Now()
 	upstream := entry(g.upstreams, Route{Provider: x.route.Provider, Upstream: x.route.Upstream}, maxUpstreams, now)
 	change(&upstream.Counts)
@@ -166,11 +171,15 @@ func entry[K comparable](all map[K]*counts, key K, limit int, now time.Time) *co
 			}
 			delete(all, oldest)
 		}
-		c = &counts{Counts: Counts{Answers: map[string]int{}, Retries: map[string]int{}, Failed: map[string]int{}}}
+		c = newCounts()
 		all[key] = c
 	}
 	c.used = now
 	return c
+}
+
+func newCounts() *counts {
+	return &counts{Counts: Counts{Answers: map[string]int{}, Retries: map[string]int{}, Failed: map[string]int{}}}
 }
 
 // retries counts a request in and says how many retries it has.
@@ -191,12 +200,14 @@ func (g *Gateway) retries(x *exchange) int {
 // waits notes that a request waits for its next attempt.
 func (g *Gateway) waits(x *exchange, delay time.Duration) {
 	now := time.Now()
-	g.mu.Lock()
-	g.waiting[x] = Wait{
-		Session: x.route.Session, Provider: x.route.Provider, Upstream: x.route.Upstream,
-		Cause: x.fault, Retry: x.retries, Of: x.allowed, Until: now.Add(delay),
+	if x.route.Provider != "" {
+		g.mu.Lock()
+		g.waiting[x] = Wait{
+			Session: x.route.Session, Provider: x.route.Provider, Upstream: x.route.Upstream,
+			Cause: x.fault, Retry: x.retries, Of: x.allowed, Until: now.Add(delay),
+		}
+		g.mu.Unlock()
 	}
-	g.mu.Unlock()
 	g.tell(x, Event{Kind: Retry, Time: now, Cause: x.fault, Retry: x.retries, Wait: delay})
 }
 

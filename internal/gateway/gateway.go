@@ -110,8 +110,8 @@ func (g *Gateway) Close() {
 	}
 }
 
-// URL is the address of baseURL behind the gateway that is served at base. The
-// error says what is wrong with baseURL.
+// URL is the address of baseURL behind the gateway that is served at base. What
+// passes for no provider is not counted. The error says what is wrong with baseURL.
 func (g *Gateway) URL(base, session, provider, baseURL string) (string, error) {
 	return g.key.URL(base, session, provider, baseURL)
 }

@@ -253,3 +253,25 @@ func TestLeavingIsNoFailure(t *testing.T) {
 		}
 	})
 }
+
+// A request that is none of Pi's is not counted, and no breaker minds it.
+func TestNotCounted(t *testing.T) {
+	r := newRig(t, func(_ int, w http.ResponseWriter, _ *http.Request) { status(502, "no")(w) })
+	counted := r.url
+	through, err := r.gateway.URL(r.base, "", "", r.upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.url = through
+	for _, body := range []string{"a", "b", "c"} {
+		r.want(body, 502, "no")
+	}
+	if s := r.gateway.Status(); len(s.Providers) != 0 || len(s.Sessions) != 0 {
+		t.Errorf("counted: %+v", s)
+	}
+	r.url = counted
+	r.want("d", 502, "no")
+	if got := r.settled().Providers[0]; got.Requests != 1 || got.Retries["502"] != 3 || got.Breaker.Failed != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -31,7 +31,7 @@ func NewKey() Key {
 // session.
 type Route struct {
 	Session  string // Pi's session id, "" for none
-	Provider string // Pi's name of the provider
+	Provider string // Pi's name of the provider; "" for a request that is none of Pi's, which is not counted
 	Upstream string // scheme://host[:port] in lower case, see Upstream
 }
 

@@ -359,7 +359,7 @@ func (h *Hub) testGateway(p control.GatewayTestParams) any {
 	if g.server == nil {
 		return control.CommandReply{Level: "error", Text: "The gateway is off; see: piwatch gateway on"}
 	}
-	through, err := g.gateway.URL(g.server.Base(), "", "test", p.URL)
+	through, err := g.gateway.URL(g.server.Base(), "", "", p.URL)
 	if err != nil {
 		return control.CommandReply{Level: "error", Text: "This does not pass the gateway: " + err.Error()}
 	}
@@ -374,7 +374,7 @@ func probe(ctx context.Context, address string) control.CommandReply {
 	status, err := gateway.Probe(ctx, address)
 	took := time.Since(began).Round(time.Millisecond)
 	if err != nil { // its text holds the address
-		return control.CommandReply{Level: "error", Text: fmt.Sprintf("No answer after %v. piwatch gateway status says what failed.", took)}
+		return control.CommandReply{Level: "error", Text: fmt.Sprintf("No answer after %v. piwatch hub log says what failed.", took)}
 	}
 	return control.CommandReply{Level: "info", Text: fmt.Sprintf("Answered %d after %v. Any status will do: it came from there.", status, took)}
 }
