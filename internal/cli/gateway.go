@@ -146,6 +146,7 @@ func (a *app) gatewayOptions(log *slog.Logger) (hub.GatewayOptions, error) {
 	if err != nil {
 		return hub.GatewayOptions{}, err
 	}
+	errs := newErrors{log: log}
 	settings := keptFor(time.Second, func() gateway.Settings {
 		out := gateway.DefaultSettings()
 		file, err := config.File(a.env)
@@ -153,9 +154,7 @@ func (a *app) gatewayOptions(log *slog.Logger) (hub.GatewayOptions, error) {
 		if err == nil {
 			set, err = config.ReadGateway(file)
 		}
-		if err != nil {
-			log.Error("config", "err", err)
-		}
+		errs.note(err)
 		if set.Silence != nil {
 			out.Silence = *set.Silence
 		}

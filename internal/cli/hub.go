@@ -91,7 +91,7 @@ func (a *app) hubRun(ctx context.Context) error {
 		Socket:      socket,
 		Version:     a.version,
 		Log:         logger,
-		Preferences: func() hub.Preferences { return a.preferences(logger) },
+		Preferences: a.preferences(logger),
 		Gateway:     proxy,
 		Supervisor:  a.supervision,
 		SessionDirs: a.sessionDirs(logger),
@@ -103,20 +103,19 @@ func (a *app) hubRun(ctx context.Context) error {
 }
 
 // preferences reads the config each time, so that a change in it counts at once.
-func (a *app) preferences(log *slog.Logger) hub.Preferences {
-	file, err := config.File(a.env)
-	if err != nil {
-		log.Error("config", "err", err)
-		return hub.Preferences{}
-	}
-	watchdog, errWatchdog := config.ReadWatchdog(file)
-	guard, errGuard := config.ReadGuard(file)
-	for _, err := range []error{errWatchdog, errGuard} {
+func (a *app) preferences(log *slog.Logger) func() hub.Preferences {
+	errs := newErrors{log: log}
+	return func() hub.Preferences {
+		file, err := config.File(a.env)
 		if err != nil {
-			log.Error("config", "err", err)
+			errs.note(err)
+			return hub.Preferences{}
 		}
+		watchdog, errWatchdog := config.ReadWatchdog(file)
+		guard, errGuard := config.ReadGuard(file)
+		errs.note(errors.Join(errWatchdog, errGuard))
+		return hub.Preferences{OnStop: watchdog.OnStop, Rollback: watchdog.Rollback, GuardOff: guard.Off}
 	}
-	return hub.Preferences{OnStop: watchdog.OnStop, Rollback: watchdog.Rollback, GuardOff: guard.Off}
 }
 
 // supervision reads the settings of the supervisor each time, as preferences.
