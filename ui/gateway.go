@@ -31,53 +31,50 @@ func (g *gatewayPanel) draw(e *env, up, w, h int) []string {
 	case !g.known:
 		add(e.styles.Muted, 1, "the hub has not said how it stands")
 	case g.state.Error != "":
-		add(e.styles.Error, 1, "not on: "+g.state.Error)
+		add(e.styles.Error, 1, g.state.Headline())
 	case !g.state.On:
-		add(e.styles.Muted, 1, "off; piwatch gateway on turns it on")
+		add(e.styles.Muted, 1, g.state.Headline()+"; piwatch gateway on turns it on")
 	default:
-		add(e.styles.Text, 1, strings.TrimPrefix(g.state.Lines(e.now)[0], "gateway: "))
+		add(e.styles.Text, 1, g.state.Headline())
 	}
-	if t := g.state.Traffic; t != nil {
-		for _, p := range t.Providers {
-			lines = append(lines, "")
-			add(e.styles.Strong, 1, p.Provider+" "+p.Upstream)
-			parts := []string{fmt.Sprintf("%d requests", p.Requests)}
-			for _, some := range []struct {
-				n    int
-				what string
-			}{{p.Active, "now"}, {p.Recovered, "helped"}, {p.Broken + p.Unterminated, "broken"}, {p.Silent, "silent"}, {p.Left, "given up by Pi"}} {
-				if some.n > 0 {
-					parts = append(parts, fmt.Sprintf("%d %s", some.n, some.what))
-				}
+	for _, p := range g.state.Rows(e.now) {
+		lines = append(lines, "")
+		add(e.styles.Strong, 1, p.Provider+" "+p.Upstream)
+		parts := []string{fmt.Sprintf("%d requests", p.Requests)}
+		for _, some := range []struct {
+			n    int
+			what string
+		}{{p.Active, "now"}, {p.Recovered, "helped"}, {p.Faulty, "broken"}, {p.Silent, "silent"}, {p.Left, "given up by Pi"}} {
+			if some.n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", some.n, some.what))
 			}
-			add(e.styles.Text, 3, strings.Join(parts, " "+e.signs.dot+" "))
-			if len(p.Retries) > 0 {
-				add(e.styles.Warning, 3, "tried again after "+control.ByCause(p.Retries))
-			}
-			if len(p.Failed) > 0 {
-				add(e.styles.Error, 3, "failed with "+control.ByCause(p.Failed))
-			}
-			breaker, style := "breaker closed", e.styles.Muted
-			if p.Breaker.Open {
-				breaker, style = "breaker open, no retries for "+control.Left(p.Breaker.Until, e.now), e.styles.Warning
-			}
-			add(style, 3, breaker)
-			for _, wait := range t.Waiting {
-				if wait.Provider == p.Provider && wait.Upstream == p.Upstream {
-					add(e.styles.Counting, 3, fmt.Sprintf("waits after %s: retry %d of %d in %s", wait.Cause, wait.Retry, wait.Of, control.Left(wait.Until, e.now)))
-				}
-			}
+		}
+		add(e.styles.Text, 3, strings.Join(parts, " "+e.signs.dot+" "))
+		if p.TriedAgain != "" {
+			add(e.styles.Warning, 3, "tried again after "+p.TriedAgain)
+		}
+		if p.FailedWith != "" {
+			add(e.styles.Error, 3, "failed with "+p.FailedWith)
+		}
+		style := e.styles.Muted
+		if p.Breaker.Open {
+			style = e.styles.Warning
+		}
+		add(style, 3, "breaker "+p.BreakerText)
+		for _, wait := range p.Waiting {
+			add(e.styles.Counting, 3, wait)
 		}
 	}
 	for i, s := range g.state.Sessions {
 		if i == 0 {
 			lines = append(lines, "")
 		}
-		switch {
-		case s.On:
-			add(e.styles.Muted, 1, fmt.Sprintf("%s passes in session %s", s.Provider, s.Session))
-		case s.Why != "":
-			add(e.styles.Warning, 1, fmt.Sprintf("%s goes direct in session %s: %s", s.Provider, s.Session, s.Why))
+		style := e.styles.Warning
+		if s.On {
+			style = e.styles.Muted
+		}
+		if text := s.Text(); text != "" {
+			add(style, 1, text)
 		}
 	}
 	head := lines[:2]

@@ -118,24 +118,21 @@ func (a *app) gatewayStatus(ctx context.Context) error {
 		if a.json {
 			return a.printJSON(state)
 		}
-		for _, line := range state.Lines(time.Now()) {
+		now := time.Now()
+		for _, line := range state.Lines(now) {
 			fmt.Fprintln(a.out, timeline.OneLine(line))
 		}
-		if state.Traffic == nil || len(state.Traffic.Providers) == 0 {
+		var rows [][]string
+		for _, p := range state.Rows(now) {
+			rows = append(rows, []string{
+				p.Provider, p.Upstream, fmt.Sprint(p.Requests), fmt.Sprint(p.Active), p.TriedAgain, fmt.Sprint(p.Recovered),
+				p.FailedWith, fmt.Sprint(p.Faulty), fmt.Sprint(p.Silent), p.BreakerText,
+			})
+		}
+		if len(rows) == 0 {
 			return nil
 		}
 		fmt.Fprintln(a.out)
-		var rows [][]string
-		for _, p := range state.Traffic.Providers {
-			breaker := "closed"
-			if p.Breaker.Open {
-				breaker = "open, " + control.Left(p.Breaker.Until, time.Now())
-			}
-			rows = append(rows, []string{
-				p.Provider, p.Upstream, fmt.Sprint(p.Requests), fmt.Sprint(p.Active), control.ByCause(p.Retries), fmt.Sprint(p.Recovered),
-				control.ByCause(p.Failed), fmt.Sprint(p.Broken + p.Unterminated), fmt.Sprint(p.Silent), breaker,
-			})
-		}
 		return printTable(a.out, []string{"PROVIDER", "UPSTREAM", "REQUESTS", "NOW", "TRIED AGAIN", "HELPED", "FAILED", "BROKEN", "SILENT", "BREAKER"}, rows)
 	})
 }
