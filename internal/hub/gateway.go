@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"piwatch/internal/control"
@@ -52,14 +53,17 @@ func (s gatewayState) wants(provider string) bool {
 	return slices.Contains(s.Providers, provider)
 }
 
-// proxy is the hub's gateway. Its fields need the hub's mutex.
+// proxy is the hub's gateway. Its fields need the hub's mutex, which nobody holds
+// while the state is written.
 type proxy struct {
-	options GatewayOptions
-	state   gatewayState
-	gateway *gateway.Gateway // nil: it was never on
-	server  *gateway.Server  // nil: it is off
-	failed  string           // why it is not on though it should be
-	pushing Timer            // a push to clients is due
+	changing sync.Mutex // one change of the state after the other; taken before the hub's
+	options  GatewayOptions
+	state    gatewayState
+	gateway  *gateway.Gateway // nil: it was never on
+	server   *gateway.Server  // nil: it is off
+	failed   string           // why it is not on though it should be
+	pushing  Timer            // a push to clients is due
+	ended    bool             // the hub ends: it is not turned on any more
 }
 
 // pointing is what a bridge was told for its session's provider.
@@ -85,23 +89,25 @@ func (h *Hub) openGateway() {
 		h.log.Error("the gateway's state is not read; it is off", "err", err)
 		g.state = gatewayState{} // what was read before the error is half a state
 	}
-	if g.state.on() {
-		h.serveGateway()
+	if g.state.on() && h.serveGateway() {
+		h.keepGateway(g.state) // nobody waits for the mutex yet
 	}
 }
 
-// serveGateway makes the gateway listen, at the port it had if that is free.
-func (h *Hub) serveGateway() {
+// serveGateway makes the gateway listen, at the port it had if that is free. It
+// reports whether key or port are new and have to be kept.
+func (h *Hub) serveGateway() bool {
 	g := &h.proxy
 	if g.server != nil {
-		return
+		return false
 	}
+	before, newKey := g.state.Port, false
 	if g.gateway == nil {
 		var key gateway.Key
 		if len(g.state.Key) == len(key) {
 			copy(key[:], g.state.Key)
 		} else {
-			key = gateway.NewKey()
+			key, newKey = gateway.NewKey(), true
 			g.state.Key = key[:]
 		}
 		g.gateway = gateway.New(key, gateway.Options{
@@ -116,22 +122,27 @@ func (h *Hub) serveGateway() {
 	if err != nil {
 		g.failed = err.Error()
 		h.log.Error("the gateway does not listen", "err", err)
-		return
+		return false
 	}
 	g.server, g.failed = server, ""
 	g.state.Port = server.Port()
 	h.log.Info("the gateway listens", "port", g.state.Port)
-	if err := g.save(); err != nil {
+	return newKey || g.state.Port != before
+}
+
+// keepGateway writes the state, with no need for the mutex.
+func (h *Hub) keepGateway(state gatewayState) {
+	if err := state.save(h.options.Gateway.State); err != nil {
 		h.log.Error("the gateway's state is not kept", "err", err)
 	}
 }
 
-func (g *proxy) save() error {
-	data, err := json.MarshalIndent(g.state, "", "  ")
+func (s gatewayState) save(path string) error {
+	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(g.options.State)
+	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -142,12 +153,20 @@ func (g *proxy) save() error {
 	_, err = file.Write(append(data, '\n'))
 	err = errors.Join(err, file.Sync(), file.Close())
 	if err == nil {
-		err = os.Rename(file.Name(), g.options.State)
+		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
+}
+
+// endGateway stops to listen for good.
+func (h *Hub) endGateway() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.proxy.ended = true
+	h.stopGateway()
 }
 
 // stopGateway stops to listen. Answers come to their end, in a goroutine of
@@ -173,7 +192,8 @@ func (h *Hub) drain(server *gateway.Server) {
 	}
 }
 
-// setGateway turns it on or off, for some providers or for all.
+// setGateway turns it on or off, for some providers or for all. The disk may be
+// slow: all of that happens later.
 func (h *Hub) setGateway(p control.GatewaySetParams) any {
 	g := &h.proxy
 	if g.options.State == "" {
@@ -184,22 +204,39 @@ func (h *Hub) setGateway(p control.GatewaySetParams) any {
 			return control.CommandReply{Level: "error", Text: "Nothing changed: a provider has a name of 1 to 128 bytes, as Pi writes it."}
 		}
 	}
-	before := g.state
-	g.state.set(p.On, p.Providers)
-	if err := g.save(); err != nil {
-		g.state = before
-		return control.CommandReply{Level: "error", Text: "Nothing changed: " + err.Error()}
+	return control.Later(func(ctx context.Context) (any, error) {
+		reply, told := h.switchGateway(p)
+		err := await(ctx, told)
+		h.stopUnused()
+		return reply, err
+	})
+}
+
+// switchGateway keeps and makes a change; told are closed when the bridges have
+// pointed their providers. The caller does not hold the mutex.
+func (h *Hub) switchGateway(p control.GatewaySetParams) (reply control.CommandReply, told []<-chan struct{}) {
+	g := &h.proxy
+	g.changing.Lock()
+	defer g.changing.Unlock()
+	h.mu.Lock()
+	next := g.state
+	next.set(p.On, p.Providers)
+	h.mu.Unlock()
+	if err := next.save(g.options.State); err != nil {
+		return control.CommandReply{Level: "error", Text: "Nothing changed: " + err.Error()}, nil
 	}
-	reply := control.CommandReply{Level: "info", Text: g.state.say()}
-	if g.state.on() {
-		h.serveGateway()
+	h.mu.Lock()
+	g.state = next
+	reply = control.CommandReply{Level: "info", Text: next.say()}
+	isNew := false
+	if !next.on() {
+		g.failed = ""
+	} else if !g.ended {
+		isNew = h.serveGateway()
 		if g.failed != "" {
 			reply = control.CommandReply{Level: "error", Text: "The gateway is not on: " + g.failed}
 		}
-	} else {
-		g.failed = ""
 	}
-	var told []<-chan struct{}
 	for _, s := range h.sessions {
 		if b := s.driver(); b != nil {
 			b.point()
@@ -207,18 +244,19 @@ func (h *Hub) setGateway(p control.GatewaySetParams) any {
 		}
 	}
 	h.pushGateway()
-	if g.state.on() {
+	if next.on() {
 		for _, line := range h.gatewayState().Sessions {
 			if !line.On && line.Why != "" {
 				reply.Text += "\n" + line.Provider + ": " + line.Why
 			}
 		}
 	}
-	return control.Later(func(ctx context.Context) (any, error) {
-		err := await(ctx, told)
-		h.stopUnused()
-		return reply, err
-	})
+	next = g.state
+	h.mu.Unlock()
+	if isNew {
+		h.keepGateway(next)
+	}
+	return reply, told
 }
 
 // await returns when all of these are closed, or have taken too long. The error

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,35 @@ func TestGatewaySwitch(t *testing.T) {
 	c.turns(false, "info: The gateway is on for other.", "acme")
 	b.pointed()
 	c.turns(true, "error: Nothing changed: a provider has a name", "")
+}
+
+// Changes at the same time are all made, and all kept.
+func TestGatewayChangesTogether(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gateway.json")
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	t.Run("first", func(t *testing.T) {
+		c := start(t, withGateway(file)).client()
+		made := make(chan error, len(names))
+		for _, name := range names {
+			go func() {
+				_, err := c.SetGateway(c.ctx, control.GatewaySetParams{On: true, Providers: []string{name}})
+				made <- err
+			}()
+		}
+		for range names {
+			if err := <-made; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s := c.gateway(); !slices.Equal(s.Providers, names) {
+			t.Errorf("on for %q, want %q", s.Providers, names)
+		}
+	})
+	t.Run("again", func(t *testing.T) {
+		if s := start(t, withGateway(file)).client().gateway(); !slices.Equal(s.Providers, names) {
+			t.Errorf("on for %q, want %q", s.Providers, names)
+		}
+	})
 }
 
 // eventually waits for a state that nothing announces.

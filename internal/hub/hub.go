@@ -135,9 +135,7 @@ func Run(ctx context.Context, options Options) error {
 	}()
 	<-ctx.Done()
 	h.log.Info("hub ends", "cause", context.Cause(ctx))
-	h.mu.Lock()
-	h.stopGateway() // its port is free for the hub to come
-	h.mu.Unlock()
+	h.endGateway() // its port is free for the hub to come
 	err = listener.Close()
 	conns.Wait()
 	h.shutdown()
