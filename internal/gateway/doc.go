@@ -11,6 +11,7 @@
 //   - fault.go, retry.go: what is tried again, when, and how often
 //   - stream.go, terminator.go: an answer on its way: cut, silent, without its
 //     terminator
+//   - redirect.go: a redirect to the same upstream stays behind the gateway
 //   - counts.go: what was seen, for people
 //
 // # What reaches Pi

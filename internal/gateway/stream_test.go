@@ -126,6 +126,8 @@ func TestTerminators(t *testing.T) {
 		{"another event that begins so", "event: message_stop_soon\ndata: {\"type\":\"response.completed.not\"}\n\n", false},
 		{"a type within a text", `data: {"delta":"{\"type\":\"message_stop\"}"}` + "\n\n", false},
 		{"an error of messages", `data: {"type":"error","error":{}}` + "\n\n", true},
+		{"Pi's messages", `data: {"type":"text_end"}` + "\n\n" + `data: {"type":"done","reason":"stop"}` + "\n\n", true},
+		{"Pi's messages, cut", `data: {"type":"text_end"}` + "\n\n", false},
 		{"no error", `data: {"error":null,"choices":[]}` + "\n\n", false},
 		{"a reason, spaced", `data: {"choices":[{"finish_reason" :  "stop"}]}` + "\n\n", true},
 	} {

@@ -22,12 +22,14 @@ const (
 )
 
 // lastEvents are the names of the last event of a stream, in its event field or
-// as the type in its data: Anthropic messages, responses, and errors of both.
+// as the type in its data: Anthropic messages, responses, Pi's own messages (Pi
+// 1.6.0 reads a stream of those up to done or error), and errors of all.
 var lastEvents = map[string]bool{
 	"message_stop":        true,
 	"response.completed":  true,
 	"response.incomplete": true,
 	"response.failed":     true,
+	"done":                true,
 	"error":               true,
 }
 
