@@ -136,3 +136,23 @@ func TestEscape(t *testing.T) {
 		wantRequests(t, h, 3)
 	})
 }
+
+// TestNudgeTypedInPi: the text of a command is no draft, however soon the hub
+// hears of the command.
+func TestNudgeTypedInPi(t *testing.T) {
+	RequireTmux(t)
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		startHub(t, h)
+		h.Provider.Enqueue(Text("Stopped early."), decision(watchdog.Done, "all finished"))
+		pane := h.StartTUI(Launch{Extensions: []string{bridgeFile(t)}}, Size{Columns: 100, Rows: 30})
+		pane.command("/watchdog timeout=86400", "Watchdog started")
+		pane.Type("work")
+		pane.Keys("Enter")
+		pane.WaitText("Stopped early.")
+		h.Provider.WaitRequests(1)
+		pane.command("/watchdog nudge", "Asking now.")
+		pane.WaitText("done: all finished")
+		wantRequests(t, h, 2)
+	})
+}

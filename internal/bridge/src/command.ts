@@ -1,5 +1,6 @@
 // The commands /watchdog and /guard: the hub answers them.
 import type { ExtensionCommandContext } from "@earendil-works/pi-coding-agent";
+import type { Keyboard } from "./keyboard.ts";
 import type { Link } from "./link.ts";
 import type { Navigator } from "./navigator.ts";
 import { COMMAND_SAYS, type Session } from "./session.ts";
@@ -12,8 +13,9 @@ const GUARD_WORDS = ["status", "on", "off", "reset"];
 const ANSWER_MS = 60_000; // a question that nobody answers, as with a host that shows none
 
 /** The hub's answer to a command, shown in Pi; it may ask back first. */
-async function answer(link: Link, c: ExtensionCommandContext, name: string, args: string): Promise<void> {
+async function answer(link: Link, keyboard: Keyboard, c: ExtensionCommandContext, name: string, args: string): Promise<void> {
 	await link.ready(); // the hub may just be starting
+	keyboard.report();
 	const ask = (sure: boolean): Promise<any> =>
 		link
 			.request("command", { name, args, sure })
@@ -26,7 +28,7 @@ async function answer(link: Link, c: ExtensionCommandContext, name: string, args
 	c.ui.notify(reply.text, reply.level);
 }
 
-export function registerCommands(session: Session, link: Link, navigator: Navigator): void {
+export function registerCommands(session: Session, link: Link, navigator: Navigator, keyboard: Keyboard): void {
 	session.pi.registerCommand("watchdog", {
 		description: COMMAND_SAYS,
 		getArgumentCompletions: (prefix) => {
@@ -38,7 +40,7 @@ export function registerCommands(session: Session, link: Link, navigator: Naviga
 			navigator.keep(c);
 			if (session.isTwin) return c.ui.notify(`piwatch: the bridge is installed twice; type /${session.commandName} in this session`, "warning");
 			if (navigator.took(c)) return;
-			await answer(link, c, "watchdog", args);
+			await answer(link, keyboard, c, "watchdog", args);
 		},
 	});
 	session.pi.registerCommand("guard", {
@@ -49,7 +51,7 @@ export function registerCommands(session: Session, link: Link, navigator: Naviga
 		},
 		handler: async (args, c) => {
 			if (session.isTwin) return c.ui.notify("piwatch: the bridge is installed twice; one of them rests", "warning");
-			await answer(link, c, "guard", args);
+			await answer(link, keyboard, c, "guard", args);
 		},
 	});
 }

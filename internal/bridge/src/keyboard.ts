@@ -61,7 +61,9 @@ export class Keyboard {
 		this.timer.unref();
 	}
 
-	private report(): void {
+	/** Tells what is not told yet. A command asks for it before the hub hears of the command: what was typed for it is no
+	 * draft any more, Pi empties the editor first. */
+	report(): void {
 		const now = this.hasDraft;
 		if (!this.keyPressed && now === this.draft) return;
 		this.draft = now;

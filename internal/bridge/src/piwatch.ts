@@ -53,7 +53,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	const navigator = new Navigator(session);
 	const rollback = new Rollback(session, branch, compaction, checks, fold, navigator, facts);
 	new Supervisor(session, link, run, checks, facts);
-	registerCommands(session, link, navigator);
+	registerCommands(session, link, navigator, keyboard);
 	showMessages(pi);
 
 	// --------------------------------------------------------------------------------------------------------- the hub
