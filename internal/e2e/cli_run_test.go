@@ -83,7 +83,7 @@ func TestRunEnds(t *testing.T) {
 		{"wait_user", []Reply{Text("Which database?"), decision(watchdog.WaitUser, "which database")}, nil, 10, "wait_user", "which database", "Which database?"},
 		{"kept, and nobody there", []Reply{Text("Which?"), decision(watchdog.WaitUser, "which")}, []string{"--mode", "keep"}, 10, "wait_user", "which", "Which?"},
 		{"cap", []Reply{Text("One."), decision(watchdog.Continue, ""), Text("Two.")}, []string{"--max", "1"}, 11, "max", "", "Two."},
-		{"breaker", []Reply{Empty(), Empty(), Empty(), Empty()}, nil, 12, "breaker", "in a row", ""},
+		{"breaker", []Reply{Empty(), Empty(), Empty(), Empty()}, []string{"--timeout", "60"}, 12, "breaker", "in a row", ""},
 		{"provider", nil, nil, 12, "error", "no entry", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
