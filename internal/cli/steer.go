@@ -28,6 +28,7 @@ type verb struct {
 	words func(typed string) []string
 	// check: an argument after SESSION names a check, the last one without it.
 	check bool
+	after after // what may stand after SESSION beside its arguments
 }
 
 const grammar = `Settings are key=value, separated by spaces:
@@ -41,7 +42,7 @@ var verbs = []struct {
 	verb
 }{
 	{"start", verb{
-		method: control.Start, args: "[SETTING...]", most: -1, words: settingWords,
+		method: control.Start, args: "[SETTING...]", most: -1, words: settingWords, after: freeText,
 		short:   "Start the watchdog of a session",
 		long:    "Start the watchdog of a session, from the defaults. What runs already is replaced.\n\n" + grammar,
 		example: "  piwatch start .\n  piwatch start 019a timeout=30 mode=keep\n  piwatch start . max=20 message=Run the tests after every change",
@@ -57,7 +58,7 @@ var verbs = []struct {
 	{"nudge", verb{method: control.Nudge, short: "Ask the agent now, without waiting for the countdown", example: "  piwatch nudge ."}},
 	{"skip", verb{method: control.Skip, short: "Leave out the check that is being counted down to", example: "  piwatch skip ."}},
 	{"extend", verb{
-		method: control.Extend, args: "SECONDS", least: 1, most: 1,
+		method: control.Extend, args: "SECONDS", least: 1, most: 1, after: negatives,
 		short:   "Give the running countdown more time, or less",
 		example: "  piwatch extend . 30\n  piwatch extend . -30\n  piwatch extend --last -- -30",
 		fill: func(p *control.SteerParams, args []string) error {
@@ -81,7 +82,7 @@ var verbs = []struct {
 		},
 	}},
 	{"set", verb{
-		method: control.Set, args: "SETTING...", least: 1, most: -1, words: settingWords,
+		method: control.Set, args: "SETTING...", least: 1, most: -1, words: settingWords, after: freeText,
 		short:   "Change settings while the watchdog runs",
 		long:    "Change settings while the watchdog runs. Those that are not named stay.\n\n" + grammar,
 		example: "  piwatch set . timeout=120\n  piwatch set . max=5 message=Only the parser, please",
@@ -121,22 +122,26 @@ func (a *app) steerCommands() []*cobra.Command {
 		if long == "" {
 			long = v.short + "."
 		}
+		use, help := v.name+" SESSION", sessionHelp
+		if v.after == freeText {
+			use, help = v.name+" [flags] SESSION", help+"\nFlags go before it."
+		}
 		var who naming
 		commands[i] = &cobra.Command{
-			Use:               strings.TrimSpace(v.name + " SESSION " + v.args),
+			Use:               strings.TrimSpace(use + " " + v.args),
 			GroupID:           groupSteer,
 			Short:             v.short,
-			Long:              long + "\n\n" + sessionHelp + "\nFlags go before it.",
+			Long:              long + "\n\n" + help,
 			Example:           v.example,
-			Args:              who.args(v.least, v.most),
+			Args:              v.after.args(&who, v.least, v.most),
 			ValidArgsFunction: a.completeLive(&who, v.words),
 			RunE: func(cmd *cobra.Command, args []string) error {
+				args, _ = v.after.take(cmd, args) // checked before
 				name, rest := who.split(args)
 				return a.steer(cmd.Context(), v.verb, name, rest)
 			},
 		}
-		// -30 after SESSION is a number, and a message may hold anything.
-		commands[i].Flags().SetInterspersed(false)
+		commands[i].Flags().SetInterspersed(v.after == anyFlag)
 		who.add(commands[i])
 		a.addJSON(commands[i])
 		if v.method == control.Start {
