@@ -245,10 +245,14 @@ func (h *Hub) switchGateway(p control.GatewaySetParams) (reply control.CommandRe
 	}
 	h.pushGateway()
 	if next.on() {
-		for _, line := range h.gatewayState().Sessions {
+		sessions := h.gatewayState().Sessions
+		for _, line := range sessions {
 			if !line.On && line.Why != "" {
 				reply.Text += "\n" + line.Provider + ": " + line.Why
 			}
+		}
+		if text := unused(p.Providers, sessions); p.On && text != "" && reply.Level == "info" {
+			reply.Level, reply.Text = "warning", reply.Text+"\n"+text
 		}
 	}
 	next = g.state
@@ -257,6 +261,24 @@ func (h *Hub) switchGateway(p control.GatewaySetParams) (reply control.CommandRe
 		h.keepGateway(next)
 	}
 	return reply, told
+}
+
+// unused says which providers no session asks now, and which ones are asked: a
+// name may be mistyped. It is empty when there is nothing to say.
+func unused(providers []string, sessions []control.PointedAt) string {
+	var used []string
+	for _, s := range sessions {
+		used = append(used, s.Provider)
+	}
+	used = sorted(used)
+	strange := without(providers, used)
+	switch {
+	case len(strange) == 0:
+		return ""
+	case len(used) == 0:
+		used = []string{"none"}
+	}
+	return fmt.Sprintf("No session uses a provider named %s now; used are: %s.", strings.Join(sorted(strange), ", "), strings.Join(used, ", "))
 }
 
 // await returns when all of these are closed, or have taken too long. The error

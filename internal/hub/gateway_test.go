@@ -110,7 +110,7 @@ func TestGatewaySwitch(t *testing.T) {
 	if reachable(s.Port) { // s is from when it was on
 		t.Error("it still listens")
 	}
-	c.turns(true, "info: The gateway is on for acme, other.", "other", "acme", "other")
+	c.turns(true, "warning: The gateway is on for acme, other.\nNo session uses a provider named other now; used are: acme.", "other", "acme", "other")
 	b.pointed()
 	c.turns(false, "info: The gateway is on for other.", "acme")
 	b.pointed()
