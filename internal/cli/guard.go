@@ -26,9 +26,10 @@ func (a *app) guardCommand() *cobra.Command {
 
 An agent that stops without a visible word and without a tool call is asked for
 its next action at once: at most 3 times in a row and 10 times between two
-messages of yours. Then the breaker trips, and nothing is sent until you write
-or reset it. The guard is on in every session with the bridge; PI_WATCHDOG_GUARD=0
-where Pi runs, or on = false in the table [guard] of the config, turns it off.`,
+messages of yours. Then the breaker trips, and the guard sends nothing until you
+write or reset it; a watchdog that is on still counts down and asks. The guard is
+on in every session with the bridge; PI_WATCHDOG_GUARD=0 where Pi runs, or on =
+false in the table [guard] of the config, turns it off.`,
 		Example: "  piwatch guard status .\n  piwatch guard reset 019a",
 	})
 	for _, v := range guardVerbs {

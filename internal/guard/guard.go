@@ -147,7 +147,7 @@ func (g *Guard) silent(cause Cause) []Effect {
 		g.state.Tripped = why
 		r := g.record(Tripped)
 		r.Cause = cause
-		text := "The agent " + why + ". The guard's breaker tripped: it does nothing more until you write, or reset it (/guard reset)."
+		text := "The agent " + why + ". The guard's breaker tripped: the guard does nothing more until you write, or reset it (/guard reset). A watchdog that is on still counts down and asks."
 		return []Effect{Append{r}, Trip{text, g.state.Total}, Log{"warning", stop + "the breaker tripped, since the agent " + why}}
 	}
 	g.state.Row++

@@ -122,7 +122,7 @@ func TestBreaker(t *testing.T) {
 	}
 	b.ends(silentRow)
 	const why = "stopped without a word 4 times in a row"
-	const notice = "The agent " + why + ". The guard's breaker tripped: it does nothing more until you write, or reset it (/guard reset)."
+	const notice = "The agent " + why + ". The guard's breaker tripped: the guard does nothing more until you write, or reset it (/guard reset). A watchdog that is on still counts down and asks."
 	b.wants(`record guard {"event":"tripped","cause":"thought","row":3,"total":3,"tripped":"`+why+`"}`, "warning: piwatch: "+notice)
 	w.notice("the breaker tripped, since the agent " + why)
 	if n := w.notice("on_stop"); n.Text != "on_stop (breaker): exit 0" {
