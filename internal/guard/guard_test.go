@@ -330,7 +330,7 @@ func TestStatus(t *testing.T) {
 	}
 	s.step(Reset{"pi"})
 	s.want(3, 1)
-	text("Guard: on. Silent stops continued since your last message: 0 of 10, in a row: 0 of 3 (the last: an empty answer). Breaker: closed.", "")
+	text("Guard: on. Silent stops continued since your last message: 0 of 10, in a row: 0 of 3. Breaker: closed.", "")
 }
 
 // An agent took "go ahead" in an automated text for the user's, and "continue

@@ -30,7 +30,7 @@ func (v View) StatusText() string {
 		text = "Guard: off " + v.Why
 	}
 	text += fmt.Sprintf(". Silent stops continued since your last message: %d of %d, in a row: %d of %d", v.Total, EpisodeLimit, v.Row, RowLimit)
-	if v.Last != "" {
+	if v.Last != "" && v.Row > 0 {
 		text += fmt.Sprintf(" (the last: %s)", v.Last)
 	}
 	if v.Tripped != "" {
