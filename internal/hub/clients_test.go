@@ -39,6 +39,7 @@ func TestSteering(t *testing.T) {
 	c.steer(control.Start, p(line("timeout=60")), "info: Watchdog started: timeout=60 max=50 mode=once")
 	c.steer(control.Set, p(line("max=3 mode=keep")), "info: Watchdog set: timeout=60 max=3 mode=keep")
 	c.steer(control.Set, p(line("max=x")), `error: Nothing changed: "max=x": must be a whole number from 1 to 10000. Usage: `+watchdog.Usage)
+	c.steer(control.Set, p(line("message=a\nb")), `error: Nothing changed: "message=a\nb": a message is one line, without control characters. Usage: `+watchdog.Usage)
 	c.steer(control.Set, p(line("message= go  on")), "info: Watchdog set: timeout=60 max=3 mode=keep message= go  on")
 	c.steer(control.Extend, p(seconds(30)), "info: Countdown moved: 90 s are left.")
 	c.steer(control.Extend, p(seconds(-60)), "info: Countdown moved: 30 s are left.")

@@ -106,12 +106,18 @@ var setters = map[string]func(*Settings, string) string{
 		return ""
 	},
 	"message": func(s *Settings, v string) string {
-		if strings.ContainsRune(v, 0) {
-			return "a message holds no NUL"
+		if strings.ContainsFunc(v, breaksLine) {
+			return "a message is one line, without control characters"
 		}
 		s.Message = v
 		return ""
 	},
+}
+
+// breaksLine reports what has no place in a line for people: a line break or
+// another control character. A tab is white space as any.
+func breaksLine(r rune) bool {
+	return r != '\t' && unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }
 
 // number reads plain decimal digits: a sign, a point or an exponent is a typo

@@ -30,7 +30,7 @@ func TestParse(t *testing.T) {
 		{"message=", Defaults()},
 		{"message=go on", with(func(s *Settings) { s.Message = "go on" })},
 		{"message=  two  spaces \t kept  ", with(func(s *Settings) { s.Message = "  two  spaces \t kept  " })},
-		{"message=a\nb", with(func(s *Settings) { s.Message = "a\nb" })},
+		{"max=2\nmessage=a\tb", Settings{60, 2, Once, "a\tb"}},
 		{"max=2 message=timeout=5 mode=bad max=9", Settings{60, 2, Once, "timeout=5 mode=bad max=9"}},
 		{`message="quoted" \n`, with(func(s *Settings) { s.Message = `"quoted" \n` })},
 	} {
@@ -51,6 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		modes    = "mode is once or keep"
 		keys     = "unknown key; the keys are timeout, max, mode, message"
 		bare     = "is not key=value"
+		lines    = "a message is one line, without control characters"
 	)
 	for _, c := range []struct{ line, token, why string }{
 		{"go", "go", bare},
@@ -88,7 +89,12 @@ func TestParseRefuses(t *testing.T) {
 		{"mode=Keep", "mode=Keep", modes},
 		{"mode=forever", "mode=forever", modes},
 		{"timeout=5 max=0 message=x", "max=0", maxima},
-		{"message=a\x00b", "message=a\x00b", "a message holds no NUL"},
+		{"message=a\x00b", "message=a\x00b", lines},
+		{"message=a\nb", "message=a\nb", lines},
+		{"message=a\r", "message=a\r", lines},
+		{"max=2 message=\x1b[31m", "message=\x1b[31m", lines},
+		{"message=a\u0085b", "message=a\u0085b", lines},
+		{"message=a\u2028b", "message=a\u2028b", lines},
 		{"timeout=\xff", "timeout=\xff", "is not valid UTF-8"},
 		{"message=\xc3", "message=\xc3", "is not valid UTF-8"},
 	} {
