@@ -148,6 +148,9 @@ func (e *Engine) extend(now time.Time, d time.Duration) []Effect {
 		return []Effect{Reply{"error", "Nothing counts down: " + why + "."}}
 	}
 	left = max(left+d, 0)
+	if d > 0 && left > MaxTimeout*time.Second {
+		return []Effect{Reply{"error", fmt.Sprintf("Countdown not moved: more than %d s would be left.", MaxTimeout)}}
+	}
 	if e.deadline.IsZero() {
 		e.left = max(left, 1) // zero would be a countdown that begins anew
 	} else {

@@ -225,6 +225,19 @@ func TestExtend(t *testing.T) {
 	s.wants("error: Nothing counts down: a check is open.")
 }
 
+// What is left never exceeds what a timeout may be, whatever is added in parts.
+func TestExtendLimit(t *testing.T) {
+	s := watched(t, "timeout=60")
+	s.extend(86340 * sec)
+	s.counts(86400 * sec)
+	s.extend(sec)
+	s.counts(86400 * sec)
+	s.key() // it is held: the limit is the same
+	s.extend(sec)
+	s.wants("info: Countdown moved: 86400 s are left.",
+		"error: Countdown not moved: more than 86400 s would be left.", "error: Countdown not moved: more than 86400 s would be left.")
+}
+
 // Settings change while it runs; only another timeout begins the countdown
 // anew.
 func TestChangeSettings(t *testing.T) {
