@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -122,19 +123,25 @@ func (a *app) gatewayStatus(ctx context.Context) error {
 		for _, line := range state.Lines(now) {
 			fmt.Fprintln(a.out, timeline.OneLine(line))
 		}
-		var rows [][]string
-		for _, p := range state.Rows(now) {
-			rows = append(rows, []string{
-				p.Provider, p.Upstream, fmt.Sprint(p.Requests), fmt.Sprint(p.Active), p.TriedAgain, fmt.Sprint(p.Recovered),
-				p.FailedWith, fmt.Sprint(p.Faulty), fmt.Sprint(p.Silent), p.BreakerText,
-			})
-		}
-		if len(rows) == 0 {
-			return nil
-		}
-		fmt.Fprintln(a.out)
-		return printTable(a.out, []string{"PROVIDER", "UPSTREAM", "REQUESTS", "NOW", "TRIED AGAIN", "HELPED", "FAILED", "BROKEN", "SILENT", "BREAKER"}, rows)
+		return printGatewayRows(a.out, state.Rows(now))
 	})
+}
+
+// printGatewayRows prints the upstreams as a table. NO END are streams that
+// ended without their terminator, SILENT those that said nothing for long.
+func printGatewayRows(out io.Writer, upstreams []control.GatewayRow) error {
+	if len(upstreams) == 0 {
+		return nil
+	}
+	var rows [][]string
+	for _, p := range upstreams {
+		rows = append(rows, []string{
+			p.Provider, p.Upstream, fmt.Sprint(p.Requests), fmt.Sprint(p.Active), p.TriedAgain, fmt.Sprint(p.Recovered),
+			p.FailedWith, fmt.Sprint(p.Broken), fmt.Sprint(p.Unterminated), fmt.Sprint(p.Silent), p.BreakerText,
+		})
+	}
+	fmt.Fprintln(out)
+	return printTable(out, []string{"PROVIDER", "UPSTREAM", "REQUESTS", "NOW", "TRIED AGAIN", "HELPED", "FAILED", "BROKEN", "NO END", "SILENT", "BREAKER"}, rows)
 }
 
 // gatewayOptions are those of the hub's gateway; the config is read each time.

@@ -65,5 +65,12 @@ func TriedAgain(c gateway.Counts) string {
 	if len(c.Retries) == 0 {
 		return ", none tried again"
 	}
-	return fmt.Sprintf(", tried again after %s, which helped %d times", byCause(c.Retries), c.Recovered)
+	return fmt.Sprintf(", tried again after %s, which helped %s", byCause(c.Retries), times(c.Recovered))
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -64,3 +64,15 @@ func TestGatewayTexts(t *testing.T) {
 		}
 	}
 }
+
+func TestTriedAgain(t *testing.T) {
+	for helped, want := range []string{"0 times", "once", "2 times"} {
+		c := gateway.Counts{Retries: map[string]int{"502": 3}, Recovered: helped}
+		if got := TriedAgain(c); got != ", tried again after 502×3, which helped "+want {
+			t.Errorf("%q", got)
+		}
+	}
+	if got := TriedAgain(gateway.Counts{}); got != ", none tried again" {
+		t.Errorf("%q", got)
+	}
+}

@@ -183,7 +183,7 @@ func TestUnterminated(t *testing.T) {
 			if e := r.event(gateway.Unterminated); e.Cut != c.want || e.Route.Provider != "scripted" {
 				t.Errorf("event %+v", e)
 			}
-			if p := r.settled().Providers[0]; p.Unterminated != 1 {
+			if p := r.settled().Providers[0]; p.Unterminated != 1 || p.Silent+p.Broken != 0 {
 				t.Errorf("counts %+v", p.Counts)
 			}
 		})
