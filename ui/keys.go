@@ -122,7 +122,7 @@ func needBridge(m *Model) string {
 	case s == nil:
 		return "no session is selected"
 	case s.live == nil:
-		return readOnly
+		return s.readOnly()
 	case s.lost || m.hub == nil:
 		return "no hub: read-only until it is there again"
 	}

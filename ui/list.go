@@ -47,6 +47,10 @@ func (l *sessionList) setFile(info fileInfo) {
 		return
 	}
 	l.byPath[info.Path] = info.ID
+	// What Pi wrote before it ended may be seen after it.
+	if s.file != nil && info.Size > s.file.Size && info.ModTime.After(s.gone) {
+		s.gone = time.Time{}
+	}
 	s.file = &info
 }
 
@@ -83,7 +87,7 @@ func (l *sessionList) setLive(live []control.Session) {
 
 func (l *sessionList) putLive(one control.Session) {
 	s := l.get(one.ID)
-	s.lost = false
+	s.lost, s.gone = false, time.Time{}
 	if s.live = &one; !one.Live {
 		s.live = nil
 		l.dropEmpty(s)
@@ -98,9 +102,10 @@ func (l *sessionList) putTarget(t control.Target) {
 	}
 }
 
-func (l *sessionList) dropLive(id string) {
+// dropLive takes in that a session has no bridge any more.
+func (l *sessionList) dropLive(id string, now time.Time) {
 	if s := l.all[id]; s != nil {
-		s.live = nil
+		s.live, s.lost, s.gone = nil, false, now
 		l.dropEmpty(s)
 	}
 }

@@ -174,6 +174,61 @@ func TestTheNextSessionThatNeedsMe(t *testing.T) {
 	}
 }
 
+func TestASessionWhosePiHasGoneIsEnded(t *testing.T) {
+	hub := newFakeHub()
+	at := now
+	m := newScreen(t, Options{Redial: hub.dial, Now: func() time.Time { return at }}, termenv.Ascii)
+	m.open = nil
+	file := fileInfo{ID: "a", Path: "/s/a.jsonl", Size: 100, ModTime: now.Add(-time.Second), Story: timeline.Story{First: "task", Standing: timeline.Asks}}
+	other := fileInfo{ID: "b", Path: "/s/b.jsonl", ModTime: now, Story: timeline.Story{First: "other"}}
+	one := live("a", "api", watchdog.View{Phase: watchdog.Off, Settings: settings}, control.Facts{Idle: true})
+	up := hubUp{hub, []control.Session{one}}
+	gone := []tea.Msg{hubPush{control.Push{Session: &control.Session{ID: "a"}}}, hubPush{control.Push{Gone: "a"}}}
+	wants := func(when, want string) {
+		t.Helper()
+		if _, word := m.list.all["a"].need(at); word != want {
+			t.Errorf("%s it is %s, want %s", when, word, want)
+		}
+	}
+	send(m, tea.WindowSizeMsg{Width: 80, Height: 24}, filesChanged{changed: []fileInfo{file, other}, first: true}, up)
+	m.list.selected = "b"
+	wants("with a bridge", "waits")
+	send(m, gone...)
+	wants("without its Pi", "ended")
+	send(m, key("w"))
+	if m.list.selected != "b" {
+		t.Error("w leads to it")
+	}
+	m.list.selected = "a"
+	send(m)
+	if view := m.View(); !strings.Contains(view, piEnded) {
+		t.Errorf("it does not say %q\n%s", piEnded, view)
+	}
+
+	late := file // what Pi wrote before it ended
+	late.Size++
+	send(m, filesChanged{changed: []fileInfo{late}})
+	wants("after a late look at the file", "ended")
+	at = at.Add(time.Second)
+	touched := late
+	touched.ModTime = at
+	send(m, filesChanged{changed: []fileInfo{touched}})
+	wants("when the file is only touched", "ended")
+	touched.Size++
+	at = at.Add(time.Second)
+	touched.ModTime = at
+	send(m, filesChanged{changed: []fileInfo{touched}})
+	wants("when the file grows", "waits")
+
+	send(m, up)
+	send(m, gone...)
+	wants("without its Pi again", "ended")
+	send(m, hubPush{control.Push{Session: &one}})
+	wants("after a reload", "waits")
+	send(m, hubDown{}, hubUp{hub, nil})
+	wants("after a restart of the hub", "waits")
+}
+
 // A crowd on a small screen shows who needs the user first.
 func TestFifteenSessionsOnASmallScreen(t *testing.T) {
 	hub := newFakeHub()

@@ -229,7 +229,7 @@ func (m *Model) push(p control.Push) tea.Cmd {
 			return m.askInspect()
 		}
 	case p.Gone != "":
-		m.list.dropLive(p.Gone)
+		m.list.dropLive(p.Gone, m.env.now)
 	case p.Gateway != nil:
 		m.gateway = gatewayPanel{*p.Gateway, true}
 	}

@@ -139,8 +139,8 @@ func TestHubAsksBack(t *testing.T) {
 
 func TestDisabledKeysSayWhy(t *testing.T) {
 	for _, c := range []struct{ name, state, key, want string }{
-		{"no bridge", "read-only", "p", readOnly},
-		{"no bridge, start", "read-only", "s", readOnly},
+		{"no bridge", "read-only", "p", noBridge},
+		{"no bridge, start", "read-only", "s", noBridge},
 		{"hub gone", "hub-gone", "n", "no hub"},
 		{"off", "off", "x", "the watchdog is off in this session; s starts it"},
 		{"no countdown", "working", "z", "no countdown runs: the agent works"},
@@ -199,7 +199,7 @@ func TestSessionsAreOrderedByNeed(t *testing.T) {
 	waits.Last = watchdog.WaitUser
 	one := live("aaaa-1", "api", waits, control.Facts{Idle: true})
 	send(m, hubPush{control.Push{Session: &one}}, hubPush{control.Push{Gone: "bbbb-2"}})
-	if got, want := order(m), "bbbb-2 aaaa-1 cccc-3 dddd-4 eeee-5"; got != want {
+	if got, want := order(m), "aaaa-1 cccc-3 dddd-4 bbbb-2 eeee-5"; got != want {
 		t.Errorf("the order is %s, want %s", got, want)
 	}
 	if m.list.selected != "aaaa-1" || m.story.path != filepathOf("aaaa-1") {

@@ -22,6 +22,9 @@ type session struct {
 	stuck *control.Finding
 	// lost says that the hub which told of the bridge is gone.
 	lost bool
+	// gone is when the hub said that the bridge is gone, and with it Pi; zero
+	// when it did not, or when the session goes on since.
+	gone time.Time
 
 	group int // ended sessions that this line stands for; 0: it is a session
 	depth int // steps below a session that nobody started
@@ -148,8 +151,11 @@ func (s *session) waitRank(now time.Time) (need, bool) {
 
 // maybeStuck is why the session may be stuck, nil when it is not.
 func (s *session) maybeStuck() *control.Finding {
-	if s.live != nil {
+	switch {
+	case s.live != nil:
 		return s.live.Stuck
+	case !s.gone.IsZero():
+		return nil
 	}
 	return s.stuck
 }
@@ -241,7 +247,7 @@ func (s *session) view() watchdog.View {
 	story := s.story()
 	switch {
 	case s.live == nil:
-		return watchdog.View{Phase: watchdog.Off, Count: story.Count, Settings: story.Settings, Last: story.Decision, Note: story.Note, Why: readOnly}
+		return watchdog.View{Phase: watchdog.Off, Count: story.Count, Settings: story.Settings, Last: story.Decision, Note: story.Note, Why: s.readOnly()}
 	case s.lost:
 		v := s.live.Watch
 		v.Phase, v.Deadline, v.Left, v.Why = watchdog.Lost, time.Time{}, 0, "hub gone, reconnecting"
@@ -250,8 +256,19 @@ func (s *session) view() watchdog.View {
 	return s.live.Watch
 }
 
-// readOnly is why nothing can be steered in a session without a bridge.
-const readOnly = "no bridge in this session: read-only"
+// Why nothing can be steered in a session without a bridge.
+const (
+	noBridge = "no bridge in this session: read-only"
+	piEnded  = "its Pi has ended: read-only"
+)
+
+// readOnly is which of them it is.
+func (s *session) readOnly() string {
+	if !s.gone.IsZero() {
+		return piEnded
+	}
+	return noBridge
+}
 
 // age writes how long ago something was, in at most four cells.
 func age(now, then time.Time) string {

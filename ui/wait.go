@@ -27,7 +27,9 @@ func (s *session) runs(now time.Time) bool {
 
 // old says of a session without a bridge that its file says nothing of the
 // present any more.
-func (s *session) old(now time.Time) bool { return s.live == nil && now.Sub(s.changed()) > recent }
+func (s *session) old(now time.Time) bool {
+	return s.live == nil && (!s.gone.IsZero() || now.Sub(s.changed()) > recent)
+}
 
 // waits is what the session waits for now. The file of a session that has a
 // bridge lags behind it: a failed answer after which the agent still runs is

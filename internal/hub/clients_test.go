@@ -3,6 +3,7 @@ package hub_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -156,6 +157,26 @@ func TestPushes(t *testing.T) {
 	}
 	b.leave()
 	w.until(func(p control.Push) bool { return p.Gone == "s1" })
+}
+
+// A hub that ends does not say that the sessions are gone: their bridges come
+// back to the next one.
+func TestAHubThatEndsTakesNoSessionAlong(t *testing.T) {
+	h := start(t)
+	c := h.client()
+	for i := range 16 {
+		h.join(hello(fmt.Sprint("s", i)))
+	}
+	w := c.watch()
+	if err := h.client().StopHub(h.ctx, "newer"); err != nil && !errors.Is(err, control.ErrClosed) {
+		t.Fatal(err)
+	}
+	h.waitEnd()
+	for p := range w.in {
+		if p.Gone != "" || p.Session != nil && !p.Session.Live {
+			t.Errorf("pushed %+v", p)
+		}
+	}
 }
 
 // By is the client's name where it gives none.

@@ -89,6 +89,7 @@ type Hub struct {
 	jumps    jumps
 	sessions map[string]*session // by Pi's session id
 	peers    map[*peer]struct{}  // connections that said hello
+	ending   bool                // the hub closes the connections itself
 	idle     Timer               // runs while nobody is here
 	loops    *supervisor
 	hooks    sync.WaitGroup
@@ -192,6 +193,11 @@ func (h *Hub) accept(ctx context.Context, listener *control.Listener, conns *syn
 			case <-ctx.Done():
 				_ = p.conn.Close()
 			}
+			if ctx.Err() != nil {
+				h.mu.Lock()
+				h.ending = true
+				h.mu.Unlock()
+			}
 			p.left()
 		}()
 	}
@@ -255,8 +261,12 @@ func (h *Hub) watchClock() {
 // push tells every client that watches.
 func (h *Hub) push(method string, params any) { h.pushBut(nil, method, params) }
 
-// pushBut tells every client that watches but one, who knows already.
+// pushBut tells every client that watches but one, who knows already. A hub that
+// ends says nothing: its bridges go since it does, and come back to the next.
 func (h *Hub) pushBut(knows *peer, method string, params any) {
+	if h.ending {
+		return
+	}
 	for p := range h.peers {
 		if p.watches && p != knows {
 			if err := p.conn.Notify(context.Background(), method, params); err != nil {
