@@ -161,12 +161,19 @@ func Pick(all []Theme, name string) (Theme, error) {
 	if name == "" {
 		name = Default
 	}
-	names := make([]string, len(all))
-	for i, t := range all {
+	for _, t := range all {
 		if t.Name == name {
 			return t, nil
 		}
+	}
+	return Theme{}, fmt.Errorf("no theme %q; there are: %s", name, strings.Join(Names(all), ", "))
+}
+
+// Names are the names of the themes, in their order.
+func Names(all []Theme) []string {
+	names := make([]string, len(all))
+	for i, t := range all {
 		names[i] = t.Name
 	}
-	return Theme{}, fmt.Errorf("no theme %q; there are: %s", name, strings.Join(names, ", "))
+	return names
 }

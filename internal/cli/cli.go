@@ -97,6 +97,9 @@ Exit codes:
 			return unknownCommand(cmd, args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := screen.refuseTheme(a, cmd.CommandPath()); err != nil {
+				return err
+			}
 			if !a.tty && !screen.plain {
 				return a.status(cmd.Context(), "")
 			}

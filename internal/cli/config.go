@@ -149,6 +149,7 @@ func (a *app) configProblems() (file string, problems []string) {
 		problems = strings.Split(err.Error(), "\n")
 	}
 	problems = append(problems, ui.CheckKeys(rebindings(set))...)
+	problems = append(problems, a.themeProblems(set)...)
 	return file, append(problems, a.projectProblems()...)
 }
 

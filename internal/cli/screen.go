@@ -48,19 +48,16 @@ func (f *screenFlags) lines(a *app) bool { return f.plain || a.tty && a.env("TER
 // options are those of the config file and of the flags. What is wrong in the
 // file is told on the screen, and the rest of it counts.
 func (f screenFlags) options(a *app) (ui.Options, error) {
-	themes, errThemes := config.ThemeDir(a.env)
+	themes, piThemes, errThemes := a.themeDirs()
 	file, errFile := config.File(a.env)
 	if err := errors.Join(errThemes, errFile); err != nil {
 		return ui.Options{}, err
 	}
 	set, errScreen := config.ReadScreen(file, a.env)
 	o := ui.Options{
-		Theme: set.Theme, ThemeDir: themes, PiThemeDir: filepath.Join(pi.AgentDir(a.env, a.env("HOME")), "themes"),
+		Theme: set.Theme, ThemeDir: themes, PiThemeDir: piThemes,
 		ASCII: set.ASCII || f.ascii, Mouse: set.Mouse || f.mouse, Still: set.Still || f.still,
 		Notify: notifications(set), Getenv: a.env,
-	}
-	if f.theme != "" {
-		o.Theme = f.theme
 	}
 	o.Keys = rebindings(set)
 	err := config.Check(file, a.env) // of all tables: who looks at the screen sees it
@@ -69,6 +66,13 @@ func (f screenFlags) options(a *app) (ui.Options, error) {
 	}
 	if err != nil {
 		o.Problems = strings.Split(err.Error(), "\n")
+	}
+	if problems := a.themeProblems(set); len(problems) > 0 {
+		o.Theme = ""
+		o.Problems = append(o.Problems, problems[0]) // of the files the screen itself tells
+	}
+	if f.theme != "" {
+		o.Theme = f.theme
 	}
 	return o, nil
 }
@@ -196,6 +200,9 @@ story is told in lines.`,
 		Example: "  piwatch demo\n  piwatch demo --plain",
 		Args:    args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := flags.refuseTheme(a, cmd.CommandPath()); err != nil {
+				return err
+			}
 			options.Hub = func(ctx context.Context, socket string, ready chan<- struct{}) error {
 				return hub.Run(ctx, hub.Options{Socket: socket, Version: a.version, Ready: ready})
 			}

@@ -61,3 +61,27 @@ func TestEventsAndWaysOfTheConfig(t *testing.T) {
 		t.Errorf("the config knows the events %q, the screen %q", got, want)
 	}
 }
+
+// A theme that is not there does not keep the screen from its start.
+func TestAThemeOfTheConfigThatIsNotThere(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, "piwatch", "config.toml")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("[screen]\ntheme = \"nosuch\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{env: func(name string) string { return map[string]string{"XDG_CONFIG_HOME": home, "HOME": home}[name] }}
+	o, err := screenFlags{}.options(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := file + `:2: screen.theme: "nosuch" does not fit; allowed: terminal, dark, high-contrast, light, mono`
+	if o.Theme != "" || !slices.Equal(o.Problems, []string{want}) {
+		t.Errorf("the theme is %q, the problems are %q, want %q", o.Theme, o.Problems, want)
+	}
+	if o, err = (screenFlags{theme: "dark"}).options(a); err != nil || o.Theme != "dark" || len(o.Problems) != 1 {
+		t.Errorf("with a flag the theme is %q, the problems are %q, %v", o.Theme, o.Problems, err)
+	}
+}

@@ -11,7 +11,11 @@ import (
 // Screen is what the user set of the screen, in the tables screen and keys of
 // the config file. The zero value is a screen with the defaults.
 type Screen struct {
-	Theme  string // "" for the default
+	Theme string // "" for the default
+	// ThemeWhere is the file and line of the theme, or its variable; "" when none
+	// is set. Whether there is such a theme is not known here.
+	ThemeWhere string
+
 	ASCII  bool
 	Mouse  bool
 	Still  bool   // nothing moves by itself
@@ -93,6 +97,9 @@ func ReadScreen(file string, env func(string) string) (Screen, error) {
 	keys, errsKeys := readKeys(raw)
 	told, errsNotify := notifyKeys.read(raw, "notify")
 	screen.Keys, screen.Events = keys, told
+	if screen.Theme != "" {
+		screen.ThemeWhere = raw.where("screen", "theme")
+	}
 	return screen, errors.Join(slices.Concat(errs, errsKeys, errsNotify)...)
 }
 

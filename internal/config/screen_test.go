@@ -16,7 +16,7 @@ func TestReadScreen(t *testing.T) {
 	}{
 		{"empty", "", Screen{}, nil},
 		{"all", "other = 1\n[screen]\ntheme = \"dark\"\nascii = true\nmouse = true\nstill = true\nnotify = \"osc9\"\n",
-			Screen{Theme: "dark", ASCII: true, Mouse: true, Still: true, Notify: "osc9"}, nil},
+			Screen{Theme: "dark", ThemeWhere: "FILE:3", ASCII: true, Mouse: true, Still: true, Notify: "osc9"}, nil},
 		{"keys", "[keys]\nnudge = \"N\"\n\nstop = [\"X\", \"f8\"]\n",
 			Screen{Keys: []Keys{{"nudge", []string{"N"}, "FILE:2"}, {"stop", []string{"X", "f8"}, "FILE:4"}}}, nil},
 		{"the same name in two tables", "[screen]\nmouse = false\n[keys]\nmouse = \"m\"\n",
@@ -38,6 +38,7 @@ func TestReadScreen(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := ReadScreen(file, noEnv)
+			got.ThemeWhere = strings.Replace(got.ThemeWhere, file, "FILE", 1)
 			for i := range got.Keys {
 				got.Keys[i].Where = strings.Replace(got.Keys[i].Where, file, "FILE", 1)
 			}
