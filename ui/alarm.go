@@ -19,6 +19,7 @@ type Event string
 const (
 	EventWaits   Event = "wait_user" // a session waits for the user
 	EventFailed  Event = "failed"    // the provider failed, or the agent went silent
+	EventMax     Event = "max"       // the cap of checks was reached
 	EventBreaker Event = "breaker"   // the guard's breaker tripped
 	EventStuck   Event = "stuck"     // a session may be stuck
 	EventDone    Event = "done"      // an agent says that it is done
@@ -28,12 +29,13 @@ const (
 var eventTexts = map[Event]struct{ one, several string }{
 	EventWaits:   {"%s needs you", "%d sessions need you"},
 	EventFailed:  {"%s failed", "%d sessions failed"},
+	EventMax:     {"%s reached its cap of checks", "%d sessions reached their cap of checks"},
 	EventBreaker: {"the breaker of %s tripped", "%d breakers tripped"},
 	EventStuck:   {"%s may be stuck", "%d sessions may be stuck"},
 	EventDone:    {"%s is done", "%d sessions are done"},
 }
 
-var events = []Event{EventWaits, EventBreaker, EventFailed, EventStuck, EventDone}
+var events = []Event{EventWaits, EventBreaker, EventFailed, EventMax, EventStuck, EventDone}
 
 // Events are all of them, the most urgent first.
 func Events() []Event { return slices.Clone(events) }
@@ -68,7 +70,7 @@ func (o *Options) ways(e Event) []notify.Way {
 }
 
 // needEvents are the events of the needs that the user is told of.
-var needEvents = map[need]Event{needWaits: EventWaits, needFailed: EventFailed, needStuck: EventStuck, needDone: EventDone}
+var needEvents = map[need]Event{needWaits: EventWaits, needFailed: EventFailed, needCapped: EventMax, needStuck: EventStuck, needDone: EventDone}
 
 // events are what there is to tell of a session. A breaker that tripped stays so
 // while the session goes on to other events.

@@ -29,7 +29,7 @@ type signs struct {
 	full, empty                      string // of the countdown bar
 	waits, failed, counting, working string
 	paused, idle, done, ended        string
-	stuck, child                     string
+	stuck, capped, child             string
 	ok, bad, pending, down, dot      string
 }
 
@@ -41,7 +41,7 @@ var symbolSigns = signs{
 	full: "━", empty: "─",
 	waits: "◆", failed: "✗", counting: "◔", working: "●",
 	paused: "‖", idle: "○", done: "✓", ended: "·",
-	stuck: "◇", child: "└",
+	stuck: "◇", capped: "■", child: "└",
 	ok: "✓", bad: "✗", pending: "…", down: "↓", dot: "·",
 }
 
@@ -53,6 +53,6 @@ var asciiSigns = signs{
 	full: "=", empty: "-",
 	waits: "?", failed: "x", counting: "c", working: "*",
 	paused: "=", idle: "o", done: "v", ended: ".",
-	stuck: "!", child: "\\",
+	stuck: "!", capped: "#", child: "\\",
 	ok: "ok", bad: "x", pending: "..", down: "v", dot: "-",
 }

@@ -78,7 +78,7 @@ func bindings() []binding {
 		{id: "to_sessions", keys: []string{"left", "h"}, about: "to the sessions, to the timeline", group: groupMove, in: inPanes, do: focusKey(paneList)},
 		{id: "to_timeline", keys: []string{"right", "l"}, group: groupMove, in: inPanes, pair: true, do: focusKey(paneStory)},
 		{id: "pane", keys: []string{"tab", "shift+tab"}, name: "pane", about: "to the other pane", group: groupMove, in: inPanes, do: (*Model).otherPane},
-		{id: "next_need", keys: []string{"w"}, name: "needs me", about: "to the next session that waits for you, failed, or may be stuck", group: groupMove, in: inPanes, do: (*Model).nextNeed, why: needNeed},
+		{id: "next_need", keys: []string{"w"}, name: "needs me", about: "to the next session that waits for you, failed, reached its cap, or may be stuck", group: groupMove, in: inPanes, do: (*Model).nextNeed, why: needNeed},
 		{id: "open", keys: []string{"enter"}, name: "open", now: openName, about: "go into a session; open or close a card, a tool, a text, the group of ended sessions", group: groupMove, in: overlayNone | overlayThemes, do: (*Model).enter},
 
 		{id: "review", keys: []string{"v"}, now: reviewName, about: "all folded exchanges of the session: what the agent saw before and after", group: groupExchange, in: inPanes | overlayReview, do: (*Model).toggleReview, why: needReview},

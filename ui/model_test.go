@@ -207,6 +207,29 @@ func TestSessionsAreOrderedByNeed(t *testing.T) {
 	}
 }
 
+// A watchdog that gave up at its cap left work to the user.
+func TestASessionThatReachedItsCapNeedsTheUser(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
+	off := watchdog.View{Phase: watchdog.Off, Settings: settings, Count: 5, Last: watchdog.Continue, Why: "off: the cap of 5 checks was reached", Capped: true}
+	one := live("dddd-4", "api", off, control.Facts{Idle: true})
+	send(m, hubPush{control.Push{Session: &one}})
+	if got, want := order(m), "bbbb-2 cccc-3 dddd-4 aaaa-1 eeee-5"; got != want {
+		t.Errorf("the order is %s, want %s", got, want)
+	}
+	if view := m.View(); !strings.Contains(view, "■ capped") {
+		t.Errorf("the list does not say it\n%s", view)
+	}
+	m.list.selected = "cccc-3"
+	if send(m, key("w")); m.list.selected != "dddd-4" {
+		t.Errorf("w leads to %s", m.list.selected)
+	}
+	one.Facts.Idle = false
+	send(m, hubPush{control.Push{Session: &one}})
+	if rank, _ := m.list.all["dddd-4"].need(now); rank != needWorking {
+		t.Errorf("at work it is %d", rank)
+	}
+}
+
 func filepathOf(id string) string { return "testdata/sessions/" + id + ".jsonl" }
 
 func TestSelectionGoesToTheNeighbourOfAGoneSession(t *testing.T) {

@@ -42,6 +42,7 @@ type need int
 const (
 	needWaits need = iota
 	needFailed
+	needCapped // the watchdog gave up at its cap
 	needStuck
 	needCounting
 	needWorking
@@ -57,7 +58,7 @@ const recent = 15 * time.Minute
 
 // needWords are the words of the needs; a sign never stands alone.
 var needWords = map[need]string{
-	needWaits: "waits", needFailed: "failed", needStuck: "stuck?", needCounting: "counting", needWorking: "working",
+	needWaits: "waits", needFailed: "failed", needCapped: "capped", needStuck: "stuck?", needCounting: "counting", needWorking: "working",
 	needPaused: "paused", needIdle: "idle", needDone: "done", needEnded: "ended",
 }
 
@@ -128,6 +129,8 @@ func (s *session) rank(now time.Time) need {
 			return rank
 		}
 		return needFailed
+	case watch.Capped:
+		return needCapped
 	case watch.Last == watchdog.Done:
 		return needDone
 	case watch.Phase == watchdog.Working:
@@ -296,6 +299,8 @@ func (e *env) needLook(n need) (string, lipgloss.Style) {
 		return g.waits, st.Waits
 	case needFailed:
 		return g.failed, st.Error
+	case needCapped:
+		return g.capped, st.Warning
 	case needCounting:
 		return g.counting, st.Counting
 	case needStuck:

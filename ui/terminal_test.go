@@ -93,7 +93,7 @@ func TestNotificationsOfEachEvent(t *testing.T) {
 		Redial: hub.dial, Out: &out, Now: func() time.Time { return at },
 		Show: func(text string) error { shown = append(shown, text); return desktop },
 		Notify: map[Event][]notify.Way{
-			EventWaits: {notify.Desktop, notify.OSC777}, EventDone: {notify.Desktop}, EventBreaker: {notify.Desktop}, EventFailed: {notify.None},
+			EventWaits: {notify.Desktop, notify.OSC777}, EventDone: {notify.Desktop}, EventMax: {notify.Desktop}, EventBreaker: {notify.Desktop}, EventFailed: {notify.None},
 		},
 	}, termenv.Ascii)
 	m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
@@ -128,9 +128,10 @@ func TestNotificationsOfEachEvent(t *testing.T) {
 	tripped := is("d", watchdog.View{Phase: watchdog.Waiting})
 	tripped.Guard.Tripped = "3 in a row"
 	push(tripped)
+	push(is("a", watchdog.View{Phase: watchdog.Off, Last: watchdog.Continue, Capped: true}))
 	at = at.Add(alarmPause)
 	update(rest{})
-	if want := "the breaker of (nothing said yet) tripped, 2 sessions are done"; len(shown) != 1 || shown[0] != want || out.Len() > 0 {
+	if want := "the breaker of (nothing said yet) tripped, (nothing said yet) reached its cap of checks, 2 sessions are done"; len(shown) != 1 || shown[0] != want || out.Len() > 0 {
 		t.Errorf("shown %q, want %q; sent %q", shown, want, out.String())
 	}
 }

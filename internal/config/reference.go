@@ -33,6 +33,7 @@ var reference = slices.Concat([]Setting{
 
 	{"notify", "wait_user", `"bell"`, notifyAllowed, "how you are told that an agent waits for you", "", "", "", "screen.notify"},
 	{"notify", "failed", `"bell"`, notifyAllowed, "that the provider failed, or an agent went silent", "", "", "", "screen.notify"},
+	{"notify", "max", `"bell"`, notifyAllowed, "that the cap of checks was reached: the watchdog is off, and work may be left", "", "", "", "screen.notify"},
 	{"notify", "breaker", `"bell"`, notifyAllowed, "that a breaker tripped", "", "", "", "screen.notify"},
 	{"notify", "stuck", `"bell"`, notifyAllowed, "that a session may be stuck", "", "", "", "screen.notify"},
 	{"notify", "done", `"none"`, notifyAllowed, "that an agent says it is done", "", "", "", ""},

@@ -57,7 +57,7 @@ var screenKeys = table[Screen]{
 var notifies = []string{"bell", "osc9", "osc777", "desktop", "none"}
 
 // events are those that the table notify says how to tell of.
-var events = []string{"wait_user", "failed", "breaker", "stuck", "done"}
+var events = []string{"wait_user", "failed", "max", "breaker", "stuck", "done"}
 
 var notifyKeys = func() table[map[string][]string] {
 	keys := table[map[string][]string]{}

@@ -77,6 +77,7 @@ func (e *Engine) View(now time.Time) View {
 		}
 	}
 	v.Why, _ = e.hindrance()
+	v.Capped = v.Phase == Off && e.offWhy == capReached(e.settings) && e.count >= e.settings.Max
 	if v.Phase == Counting && e.deadline.IsZero() {
 		v.Phase, v.Why = Working, onItsWay
 	}

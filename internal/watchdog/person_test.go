@@ -280,6 +280,13 @@ func TestCap(t *testing.T) {
 		s.wants("record stop", "ended max")
 		s.logged("the cap of 2 checks was reached: the watchdog is off")
 		s.is(Off, "off: the cap of 2 checks was reached")
+		if !s.e.View(s.now).Capped {
+			t.Error("the view does not say that the cap was reached")
+		}
+		s.user()
+		if s.e.View(s.now).Capped {
+			t.Error("the cap still counts after a message of the user")
+		}
 	}
 }
 

@@ -34,6 +34,9 @@ type View struct {
 	Left time.Duration `json:"left,omitempty"`
 	// Why says, when nothing counts down, why not; also why it is off.
 	Why string `json:"why,omitempty"`
+	// Capped says that it is off since the cap of checks was reached, and the user
+	// has said nothing since: work may be left.
+	Capped bool `json:"capped,omitempty"`
 	// Check is the id of the open check.
 	Check string `json:"check,omitempty"`
 	// Exchange is the id of the last check that was closed.
