@@ -121,6 +121,10 @@ func (m *Model) helpMatches(k *binding, label string) bool {
 	return true
 }
 
+// helpMost is how many lines a key may take: the reason why it does nothing now
+// is not cut, however narrow the screen.
+const helpMost = 40
+
 func (m *Model) helpLine(e *env, k *binding, label string, w, keyWidth int) []string {
 	text := k.about
 	style := e.styles.Text
@@ -129,9 +133,9 @@ func (m *Model) helpLine(e *env, k *binding, label string, w, keyWidth int) []st
 		style = e.styles.Muted
 	}
 	if w < 60 {
-		keyWidth = min(keyWidth, 10)
+		keyWidth = min(keyWidth, 10, max(w-11, 0)) // 8 cells of text and the spaces
 	}
-	parts, _ := wrap(text, max(w-keyWidth-3, 8), 3)
+	parts, _ := wrap(text, max(w-keyWidth-3, 8), helpMost)
 	lines := make([]string, len(parts))
 	for i, p := range parts {
 		before := strings.Repeat(" ", keyWidth+2)

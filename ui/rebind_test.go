@@ -11,6 +11,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"piwatch/internal/control"
+	"piwatch/internal/watchdog"
 )
 
 func keysOf(all []binding, id string) string {
@@ -112,6 +113,26 @@ func TestTheHelpIsSearched(t *testing.T) {
 	send(m, key("/"), key("no such key"))
 	if help := strings.Join(m.helpLines(&m.env, 80), "\n"); !strings.Contains(help, "no key does no such key") {
 		t.Errorf("the help shows\n%s", help)
+	}
+}
+
+// Why a key does nothing is told whole.
+func TestTheHelpDoesNotCutReasons(t *testing.T) {
+	for _, w := range []int{80, 40, 20} {
+		m := screenIn(t, Options{}, termenv.Ascii, "paused", w, 24)
+		off := watchdog.View{Phase: watchdog.Working, Settings: settings, Why: "off: the provider said so with many words, at the end of which there is the one that matters"}
+		one := live("aaaa-1", "api", off, control.Facts{Idle: true})
+		send(m, hubPush{control.Push{Session: &one}})
+		lines := m.helpLines(&m.env, w)
+		wantFits(t, strings.Join(lines, "\n"), w, len(lines))
+		text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+		for i := range m.keys {
+			why := m.disabled(&m.keys[i])
+			// Long words may be split, so spaces do not count.
+			if bare := strings.ReplaceAll(why, " ", ""); why != "" && !m.keys[i].pair && !strings.Contains(strings.ReplaceAll(text, " ", ""), "("+bare+")") {
+				t.Errorf("at width %d the reason of %s is cut: %s", w, m.keys[i].id, why)
+			}
+		}
 	}
 }
 
