@@ -30,7 +30,7 @@ type signs struct {
 	waits, failed, counting, working string
 	paused, idle, done, ended        string
 	stuck, capped, child             string
-	ok, bad, pending, down, dot      string
+	ok, bad, pending, up, down, dot  string
 }
 
 var symbolSigns = signs{
@@ -42,7 +42,7 @@ var symbolSigns = signs{
 	waits: "◆", failed: "✗", counting: "◔", working: "●",
 	paused: "‖", idle: "○", done: "✓", ended: "·",
 	stuck: "◇", capped: "■", child: "└",
-	ok: "✓", bad: "✗", pending: "…", down: "↓", dot: "·",
+	ok: "✓", bad: "✗", pending: "…", up: "↑", down: "↓", dot: "·",
 }
 
 var asciiSigns = signs{
@@ -54,5 +54,5 @@ var asciiSigns = signs{
 	waits: "?", failed: "x", counting: "c", working: "*",
 	paused: "=", idle: "o", done: "v", ended: ".",
 	stuck: "!", capped: "#", child: "\\",
-	ok: "ok", bad: "x", pending: "..", down: "v", dot: "-",
+	ok: "ok", bad: "x", pending: "..", up: "^", down: "v", dot: "-",
 }

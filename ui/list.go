@@ -188,10 +188,9 @@ func (l *sessionList) draw(e *env, w, h int, focus bool) []string {
 	if l.filter != "" {
 		head += "  /" + l.filter
 	}
-	lines := []string{title.Render(clip(" "+head, w, e.signs.more))}
 	rows := h - 1
 	if len(l.shown) == 0 {
-		lines = append(lines, "")
+		lines := []string{title.Render(clip(" "+head, w, e.signs.more)), ""}
 		for _, text := range l.emptyText() {
 			part, _ := wrap(text, w-2, 4)
 			for _, line := range part {
@@ -203,10 +202,28 @@ func (l *sessionList) draw(e *env, w, h int, focus bool) []string {
 	at := max(l.index(), 0)
 	l.top = min(max(l.top, at-rows+1), at, max(len(l.shown)-rows, 0))
 	l.top = max(l.top, 0)
+	head = " " + head
+	if hidden := l.hidden(e, rows); hidden != "" {
+		head = fit(head, w-width(hidden), e.signs.more) + hidden
+	}
+	lines := []string{title.Render(clip(head, w, e.signs.more))}
 	for i := l.top; i < len(l.shown) && i < l.top+rows; i++ {
 		lines = append(lines, l.line(e, l.shown[i], w, i == at))
 	}
 	return fill(lines, w, h, e.signs.more)
+}
+
+// hidden says how many lines are above and below those that are seen; empty when
+// there is none.
+func (l *sessionList) hidden(e *env, rows int) string {
+	text := ""
+	if l.top > 0 {
+		text += fmt.Sprintf(" %s%d", e.signs.up, l.top)
+	}
+	if below := len(l.shown) - l.top - max(rows, 0); below > 0 {
+		text += fmt.Sprintf(" %s%d", e.signs.down, below)
+	}
+	return text
 }
 
 // summary says in one line how many sessions stand how, as many as fit.

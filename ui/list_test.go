@@ -229,6 +229,42 @@ func TestASessionWhosePiHasGoneIsEnded(t *testing.T) {
 	wants("after a restart of the hub", "waits")
 }
 
+func TestTheListSaysThatThereAreMoreRows(t *testing.T) {
+	var infos []fileInfo
+	for i := range 12 {
+		infos = append(infos, fileInfo{ID: fmt.Sprintf("s%02d", i), ModTime: now.Add(-time.Duration(i) * time.Minute)})
+	}
+	for _, size := range []struct{ w, h int }{{40, 10}, {20, 5}, {80, 10}} {
+		m := family(t, infos...)
+		send(m, tea.WindowSizeMsg{Width: size.w, Height: size.h})
+		heading := func(key tea.KeyMsg, up, down bool) {
+			t.Helper()
+			send(m, key)
+			frame := m.View()
+			wantFits(t, frame, size.w, size.h)
+			first, _, _ := strings.Cut(frame, "\n")
+			first, _, _ = strings.Cut(first, "│") // the list is the left pane
+			below := fmt.Sprintf("↓%d", 12-m.list.top-size.h+2)
+			if got := strings.Contains(first, fmt.Sprintf(" ↑%d", m.list.top)); got != up || strings.Contains(first, "↑") != up {
+				t.Errorf("%v: the heading is %q, %d are above", size, first, m.list.top)
+			}
+			if strings.Contains(first, below) != down || strings.Contains(first, "↓") != down {
+				t.Errorf("%v: the heading is %q, want %s: %v", size, first, below, down)
+			}
+		}
+		heading(key("home"), false, true)
+		for range size.h - 1 {
+			send(m, key("down"))
+		}
+		heading(key("up"), true, true)
+		heading(key("end"), true, false)
+	}
+	m := family(t, infos[:3]...)
+	if first, _, _ := strings.Cut(m.View(), "\n"); strings.ContainsAny(first, "↑↓") {
+		t.Errorf("all are seen, and the heading is %q", first)
+	}
+}
+
 // A crowd on a small screen shows who needs the user first.
 func TestFifteenSessionsOnASmallScreen(t *testing.T) {
 	hub := newFakeHub()
