@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"internal/headless": {},
 	"internal/notify":   {},
 	"internal/demo":     {"internal/control", "internal/guard", "internal/pi", "internal/watchdog"},
-	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/ending", "internal/export", "internal/gateway", "internal/guard", "internal/headless", "internal/hub", "internal/loop", "internal/notify", "internal/pi", "internal/replay", "internal/tail", "internal/timeline", "internal/watchdog", "ui"},
+	"internal/cli":      {"internal/bridge", "internal/config", "internal/control", "internal/demo", "internal/doctor", "internal/ending", "internal/export", "internal/gateway", "internal/guard", "internal/headless", "internal/hub", "internal/loop", "internal/notify", "internal/pi", "internal/replay", "internal/tail", "internal/timeline", "internal/watchdog", "ui", "themes"},
 	"internal/e2e":      {"internal/control", "internal/gateway", "internal/guard", "internal/pi", "internal/watchdog"},
 	"ui":                {"internal/noquery", "internal/timeline", "internal/control", "internal/notify", "internal/pi", "internal/tail", "internal/watchdog", "themes"},
 	"themes":            {},
