@@ -73,7 +73,7 @@ func TestUpgradeUnderARunningPi(t *testing.T) {
 		if got := h.RunPiwatch("doctor", "--pi", pi.Program()); !strings.Contains(got.Stdout, "bridge 0.0.1: of another piwatch") {
 			t.Errorf("doctor does not see the old bridge:\n%s", got.Stdout)
 		}
-		rpc.Prompt("/again")
+		rpc.Prompt("/anew")
 		if !poll(Timeout(), func() bool { return h.RunPiwatch("status", "--format", "{{.Bridge}}").Stdout == "devel\n" }) {
 			t.Error("Pi did not take the new bridge")
 		}

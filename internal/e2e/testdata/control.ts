@@ -8,7 +8,7 @@ export default function control(pi: ExtensionAPI): void {
 			pi.sendMessage({ customType: "control.say", content: JSON.parse(args), display: true }, { triggerTurn: true });
 		},
 	});
-	pi.registerCommand("again", {
+	pi.registerCommand("anew", {
 		description: "reload what Pi has loaded",
 		handler: async (_args, ctx) => {
 			await ctx.reload();
