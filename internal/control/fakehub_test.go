@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -119,7 +120,23 @@ func playHub(version string) int {
 		fmt.Fprintln(os.Stderr, "this hub is broken")
 		return 3
 	}
-	h, err := newFakeHub(os.Getenv("PIWATCH_SOCKET"), version)
+	socket := os.Getenv("PIWATCH_SOCKET")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if gone(socket) {
+		return 0 // it was started, and not needed, by a test that is over
+	}
+	go func() {
+		again := time.NewTicker(50 * time.Millisecond)
+		defer again.Stop()
+		for range again.C {
+			if gone(socket) {
+				cancel()
+				return
+			}
+		}
+	}()
+	h, err := newFakeHub(socket, version)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -127,8 +144,12 @@ func playHub(version string) int {
 	cwd, _ := os.Getwd()
 	sid, _ := unix.Getsid(0)
 	fmt.Printf("cwd %s leads its process session %v\n", cwd, sid == os.Getpid())
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
 	h.serve(ctx)
 	return 0
+}
+
+// gone says whether the folder of a test's socket was removed: the test is over.
+func gone(socket string) bool {
+	_, err := os.Stat(filepath.Dir(socket))
+	return err != nil
 }
