@@ -28,8 +28,8 @@ demo: build ## see piwatch without Pi, key or network
 test: ## everything: lint, unit, golden frames, CLI scripts, the real Pi
 	$(if $(RACE),,@echo '*** no C compiler: the tests run WITHOUT the race detector ***')
 	@$(MAKE) --no-print-directory lint || lint=failed; \
-	echo go test $(RACE) -vet=off -timeout 20m ./...; \
-	go test $(RACE) -vet=off -timeout 20m ./... || tests=failed; \
+	echo go test $(RACE) -vet=off -timeout 30m ./...; \
+	go test $(RACE) -vet=off -timeout 30m ./... || tests=failed; \
 	[ -z "$$lint" ] || echo '*** lint failed, see above ***'; \
 	[ -z "$$lint$$tests" ]
 
