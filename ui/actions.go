@@ -78,7 +78,7 @@ func (m *Model) askFilter() tea.Cmd {
 
 func (m *Model) pause() tea.Cmd {
 	method := control.Pause
-	if m.list.current().live.Watch.Phase == watchdog.Paused {
+	if m.list.current().live.Watch.Paused {
 		method = control.Resume
 	}
 	return m.steer(method, control.SteerParams{Session: m.list.selected})

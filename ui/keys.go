@@ -89,7 +89,7 @@ func bindings() []binding {
 		{id: "copy", keys: []string{"y"}, about: "copy the row to the clipboard; of a session its file's name", group: groupText, in: overlayNone | overlayReview, do: (*Model).copyRow, why: needRow},
 		{id: "pager", keys: []string{"o"}, about: "read the whole row in $PAGER", group: groupText, in: overlayNone | overlayReview, do: (*Model).readRow, why: needRow},
 		{id: "edit", keys: []string{"e"}, about: "open the session's file in $EDITOR", group: groupText, in: overlayNone | overlayReview, do: (*Model).edit, why: needFile},
-		{id: "ended", keys: []string{"."}, about: "show the ended sessions, or one line for all of them", group: groupView, in: overlayNone, do: (*Model).toggleEnded},
+		{id: "ended", keys: []string{"."}, about: "show the ended sessions, or one line for all of them", group: groupView, in: overlayNone, do: (*Model).toggleEnded, why: needFolded},
 		{id: "theme", keys: []string{"t"}, about: "choose a theme; it is seen at once, esc goes back", group: groupView, in: inPanes | overlayThemes, do: (*Model).pickTheme},
 		{id: "mouse", keys: []string{"M"}, about: "mouse on or off; it is off at the start, so that the terminal can select text", group: groupView, in: everywhere, do: (*Model).toggleMouse},
 		{id: "leave", keys: []string{"esc"}, now: leaveName, about: "leave, clear the filter, dismiss the message", group: groupView, in: everywhere, do: (*Model).escape},
@@ -201,8 +201,17 @@ func startName(m *Model) string {
 	return "start"
 }
 
+// needFolded says why there is no line of ended sessions to open.
+func needFolded(m *Model) string {
+	isGroup := func(s *session) bool { return s.group > 0 }
+	if !m.list.ended && !slices.ContainsFunc(m.list.shown, isGroup) {
+		return "no ended sessions are folded into a line"
+	}
+	return ""
+}
+
 func pauseName(m *Model) string {
-	if s := m.list.current(); s != nil && watching(s) && s.live.Watch.Phase == watchdog.Paused {
+	if s := m.list.current(); s != nil && watching(s) && s.live.Watch.Paused {
 		return "resume"
 	}
 	return "pause"

@@ -54,6 +54,7 @@ func TestKeysSteerTheHub(t *testing.T) {
 	}{
 		{"pause", viewOf(watchdog.Counting), []string{"p"}, steered{control.Pause, control.SteerParams{}}},
 		{"resume", viewOf(watchdog.Paused), []string{"p"}, steered{control.Resume, control.SteerParams{}}},
+		{"resume what is suspended too", watchdog.View{Phase: watchdog.Suspended, Settings: settings, Paused: true}, []string{"p"}, steered{control.Resume, control.SteerParams{}}},
 		{"nudge", viewOf(watchdog.Working), []string{"n"}, steered{control.Nudge, control.SteerParams{}}},
 		{"skip", viewOf(watchdog.Counting), []string{"z"}, steered{control.Skip, control.SteerParams{}}},
 		{"more time", viewOf(watchdog.Counting), []string{"+"}, steered{control.Extend, control.SteerParams{Seconds: 30}}},

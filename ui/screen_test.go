@@ -131,7 +131,7 @@ func viewOf(p watchdog.Phase) watchdog.View {
 	case watchdog.Typing:
 		v.Why, v.Left = "you are typing", 41*time.Second
 	case watchdog.Paused:
-		v.Why, v.Left = "paused by hand", 12*time.Second
+		v.Why, v.Left, v.Paused = "paused by hand", 12*time.Second, true
 	case watchdog.Suspended:
 		v.Why, v.Last, v.Note = "suspended until your next message", watchdog.Done, "all tests pass"
 	case watchdog.Interrupted:

@@ -65,7 +65,7 @@ const onItsWay = "the work message is on its way"
 func (e *Engine) View(now time.Time) View {
 	v := View{
 		Count: e.count, Settings: e.settings, Deadline: e.deadline, Left: e.left,
-		Last: e.last, Note: e.note, Exchange: e.exchange, Phase: Counting,
+		Last: e.last, Note: e.note, Exchange: e.exchange, Phase: Counting, Paused: e.on && e.paused,
 	}
 	if e.check != nil {
 		v.Check = e.check.id
@@ -77,6 +77,9 @@ func (e *Engine) View(now time.Time) View {
 		}
 	}
 	v.Why, _ = e.hindrance()
+	if v.Paused && v.Phase != Paused {
+		v.Why += "; also paused by hand"
+	}
 	v.Capped = v.Phase == Off && e.offWhy == capReached(e.settings) && e.count >= e.settings.Max
 	if v.Phase == Counting && e.deadline.IsZero() {
 		v.Phase, v.Why = Working, onItsWay

@@ -329,3 +329,22 @@ func TestBusy(t *testing.T) {
 	s.wait(10 * sec)
 	busy(true)
 }
+
+// A pause shows also where something else holds the countdown longer: the next
+// message lifts the suspension and not the pause.
+func TestPausedWhileSuspended(t *testing.T) {
+	s := watched(t, "timeout=10 mode=keep")
+	s.run()
+	s.decideOutside(WaitUser, "which database?")
+	s.settle()
+	s.pause()
+	s.is(Suspended, "suspended after wait_user; the user's next message resumes it; also paused by hand")
+	if !s.e.View(s.now).Paused {
+		t.Error("the pause is not seen")
+	}
+	s.user()
+	s.settle()
+	s.is(Paused, "paused by hand")
+	s.resume()
+	s.counts(10 * sec)
+}

@@ -34,6 +34,9 @@ type View struct {
 	Left time.Duration `json:"left,omitempty"`
 	// Why says, when nothing counts down, why not; also why it is off.
 	Why string `json:"why,omitempty"`
+	// Paused says that it is paused by hand, also where another phase is shown: a
+	// pause stays until it is lifted by hand, whatever else holds.
+	Paused bool `json:"paused,omitempty"`
 	// Capped says that it is off since the cap of checks was reached, and the user
 	// has said nothing since: work may be left.
 	Capped bool `json:"capped,omitempty"`
