@@ -90,6 +90,22 @@ func npmInstall(name string, good func(dir string) bool, packages ...string) (st
 	return dir, nil
 }
 
+// shareCompiled has Pis with the temporary folder tmp keep there what they made
+// of TypeScript extensions, for the next Pi: that of the bridge takes more than
+// half of Pi's start (measured). Pi's loader finds it by the content, and makes
+// what is not whole again.
+func shareCompiled(tmp string) error {
+	cache, err := CacheDir()
+	if err != nil {
+		return err
+	}
+	compiled := filepath.Join(cache, "jiti")
+	if err := os.MkdirAll(compiled, 0o755); err != nil {
+		return fmt.Errorf("make the test cache: %w", err)
+	}
+	return os.Symlink(compiled, filepath.Join(tmp, "jiti"))
+}
+
 // lockFile takes an exclusive lock on path, waiting for other processes.
 func lockFile(path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), installTimeout)

@@ -92,6 +92,9 @@ func NewHome(t testing.TB, pi *Pi, options HomeOptions) *Home {
 			t.Fatalf("make a home: %v", err)
 		}
 	}
+	if err := shareCompiled(h.Run); err != nil {
+		t.Fatalf("make a home: %v", err)
+	}
 	h.Provider = newProvider(h)
 	h.WriteModels(h.Provider.URL())
 	h.writeSettings()
@@ -148,6 +151,7 @@ func (h *Home) Env(extra ...string) []string {
 		"PI_CODING_AGENT_DIR=" + h.Agent,
 		"PI_OFFLINE=1",
 		homeVar + "=" + h.Dir,
+		"GORACE=atexit_sleep_ms=0", // else each command of a piwatch with the race detector takes a second longer
 	}
 	return append(env, extra...)
 }

@@ -2,10 +2,14 @@ package e2e
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,16 +81,38 @@ func hubSocket(t testing.TB, h *Home) string {
 	return socket
 }
 
-// bridgeFile is the extension, with its program left to the search path.
+// bridgeFile is the extension, with its program left to the search path. It has
+// one place for all tests, so that Pi finds what it made of it, see
+// shareCompiled.
 func bridgeFile(t testing.TB) string {
 	t.Helper()
-	source, err := bridge.Extension()
+	file, err := writeBridge()
 	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "piwatch.ts")
-	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
+
+var writeBridge = sync.OnceValues(func() (string, error) {
+	source, err := bridge.Extension()
+	if err != nil {
+		return "", err
+	}
+	cache, err := CacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(source))
+	dir := filepath.Join(cache, "bridge-"+hex.EncodeToString(sum[:6]))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	// Another test process may read it just now.
+	draft, err := os.CreateTemp(dir, "new-")
+	if err != nil {
+		return "", err
+	}
+	_, err = draft.WriteString(source)
+	file := filepath.Join(dir, "piwatch.ts")
+	return file, errors.Join(err, draft.Close(), os.Rename(draft.Name(), file))
+})
