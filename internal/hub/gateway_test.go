@@ -39,6 +39,17 @@ func (c *client) gateway() control.GatewayState {
 	return state
 }
 
+// joinGateway is a hub whose gateway is on, who watches it, and a session whose
+// provider acme has an address.
+func joinGateway(t *testing.T, address string) (*testHub, *client, *watcher, *bridge) {
+	t.Helper()
+	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
+	c := h.client()
+	w := c.watch()
+	c.turns(true, "info: ")
+	return h, c, w, h.join(hello("s1", asks("acme", "x", address)))
+}
+
 // turns turns the gateway on or off and expects this beginning of the reply.
 func (c *client) turns(on bool, want string, providers ...string) {
 	c.t.Helper()
@@ -313,11 +324,7 @@ func TestGatewayGoesDirect(t *testing.T) {
 // Another model: its provider is pointed, and the one before put back. A bridge
 // that refuses is said to go direct.
 func TestGatewayFollowsTheModel(t *testing.T) {
-	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
-	c := h.client()
-	w := c.watch()
-	c.turns(true, "info: ")
-	b := h.join(hello("s1", asks("acme", "x", "https://a.example")))
+	_, c, w, b := joinGateway(t, "https://a.example")
 	b.joined()
 	b.tell(control.ProviderIs, control.ProviderEvent{Name: "acme", API: "x", URLs: []string{"https://a.example"}})
 	if len(b.got) != 0 {
@@ -340,11 +347,7 @@ func TestGatewayFollowsTheModel(t *testing.T) {
 
 // A bridge that cannot do what the answer to its hello says tells so.
 func TestGatewayWelcomeRefused(t *testing.T) {
-	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
-	c := h.client()
-	w := c.watch()
-	c.turns(true, "info: ")
-	b := h.join(hello("s1", asks("acme", "x", "https://a.example")))
+	_, c, w, b := joinGateway(t, "https://a.example")
 	b.joined()
 	b.tell(control.ProviderIs, control.ProviderEvent{Name: "acme", API: "x", URLs: []string{"https://a.example"}, Other: "Pi does not take it"})
 	w.notice("gateway: acme goes direct: Pi does not take it")
@@ -355,11 +358,7 @@ func TestGatewayWelcomeRefused(t *testing.T) {
 
 // What happens to a request is recorded in its session and told to who watches.
 func TestGatewayRecords(t *testing.T) {
-	h := start(t, withGateway(filepath.Join(t.TempDir(), "gateway.json")))
-	c := h.client()
-	w := c.watch()
-	c.turns(true, "info: ")
-	b := h.join(hello("s1", asks("acme", "x", "http://127.0.0.1:1")))
+	h, c, w, b := joinGateway(t, "http://127.0.0.1:1")
 	through := b.joined().URL
 	reply, err := c.TestGateway(c.ctx, "http://127.0.0.1:1/") // this one is not counted
 	if err != nil || reply.Level != "error" || !strings.Contains(reply.Text, "No answer after") || strings.Contains(reply.Text, "http://") {
