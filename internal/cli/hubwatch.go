@@ -17,8 +17,8 @@ const (
 // hubEvent is what the hub tells who watches. One field is set.
 type hubEvent struct {
 	push   control.Push
-	listed bool  // all sessions of a new connection were told
-	down   error // there is no connection; it is tried again
+	listed []string // the ids of all sessions that a new connection has told; never nil then
+	down   error    // there is no connection; it is tried again
 }
 
 // watchHub watches the hub until ctx ends, over a new connection when one
@@ -51,10 +51,12 @@ func watchOnce(ctx context.Context, client *control.Client, tell func(hubEvent))
 	if err != nil {
 		return err
 	}
+	ids := make([]string, len(sessions))
 	for i := range sessions {
+		ids[i] = sessions[i].ID
 		tell(hubEvent{push: control.Push{Session: &sessions[i]}})
 	}
-	tell(hubEvent{listed: true})
+	tell(hubEvent{listed: ids})
 	for push := range pushes {
 		tell(hubEvent{push: push})
 	}

@@ -62,7 +62,7 @@ func TestNotices(t *testing.T) {
 	listed := make(chan struct{})
 	work.Go(func() {
 		watchHub(ctx, a.dial, func(ev hubEvent) {
-			if ev.listed {
+			if ev.listed != nil {
 				close(listed)
 			}
 			a.showNotice(ev, pis["ours"].Session(), out)

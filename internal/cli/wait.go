@@ -238,11 +238,12 @@ func (a *app) followEnds(ctx context.Context, work *sync.WaitGroup, sessions []*
 	work.Go(func() { watchHub(ctx, a.dial, func(ev hubEvent) { send(waitEvent{hub: &ev}) }) })
 }
 
-// hear takes in what the hub says.
+// hear takes in what the hub says. A session that left between two connections is
+// told by its absence from the list of the second.
 func hear(sessions []*waited, ev hubEvent, now time.Time) {
 	for _, w := range sessions {
 		switch {
-		case ev.down != nil, ev.push.Gone == w.ID && w.ID != "":
+		case ev.down != nil, ev.push.Gone == w.ID && w.ID != "", ev.listed != nil && !slices.Contains(ev.listed, w.ID):
 			if w.view != nil {
 				w.view, w.away = nil, now
 			}
