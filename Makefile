@@ -14,8 +14,12 @@ RACE := $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v "$$(go env CC)" >
 .DEFAULT_GOAL := build
 .PHONY: build install demo test lint fmt bench fuzz pictures dist clean help
 
+# Built and linted as a release is built: what was compiled for one serves the others.
+build lint: export CGO_ENABLED = 0
+build lint: export GOFLAGS += -trimpath
+
 build: ## build bin/piwatch
-	go build -trimpath -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/piwatch ./cmd/piwatch
+	go build -buildvcs=auto -ldflags '$(LDFLAGS)' -o bin/piwatch ./cmd/piwatch
 
 install: build ## copy it to PREFIX/bin (~/.local/bin)
 	install -d '$(PREFIX)/bin'

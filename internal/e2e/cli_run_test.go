@@ -87,7 +87,6 @@ func TestRunEnds(t *testing.T) {
 		{"provider", nil, nil, 12, "error", "no entry", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			EachPi(t, func(t *testing.T, pi *Pi) {
 				h := NewHome(t, pi, HomeOptions{})
 				if c.replies == nil { // it may be asked once more before the run has ended
@@ -138,7 +137,6 @@ func TestRunStops(t *testing.T) {
 		{"killed", []syscall.Signal{syscall.SIGKILL}, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			EachPi(t, func(t *testing.T, pi *Pi) {
 				h := NewHome(t, pi, HomeOptions{})
 				gate := h.Provider.NewGate("in the answer")

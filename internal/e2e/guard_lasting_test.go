@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"piwatch/internal/bridge"
 	"piwatch/internal/watchdog"
 )
 
@@ -46,6 +50,35 @@ func TestGuardLimitsLast(t *testing.T) {
 		wantRequests(t, h, 7) // the user spoke: two silent stops, and a word
 		wantLines(t, "rows of the guard", guardRows(h, file),
 			append(append(urged("1/1", "2/2", "3/3"), "tripped 3/3"), append(urged("1/1", "2/2"), "moved 0/2")...)...)
+	})
+}
+
+// TestSilentStopBeforeTheHub: a hub that is still being started when the first run
+// ends is waited for.
+func TestSilentStopBeforeTheHub(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		now, late := filepath.Join(h.Dir, "now"), filepath.Join(h.Dir, "late")
+		script := fmt.Sprintf("#!/bin/sh\nuntil [ -e '%s' ]; do sleep 0.05; done\nexec '%s' \"$@\"\n", now, Piwatch(t))
+		if err := os.WriteFile(late, []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := bridge.Install(h.Agent, late, "0.0.0-test", false); err != nil {
+			t.Fatal(err)
+		}
+		h.Provider.Enqueue(Empty(), Text("Here."))
+		rpc := h.StartRPC(Launch{})
+		defer stopHub(t, h)
+		file := rpc.SessionFile()
+		rpc.Prompt("work")
+		rpc.WaitEvent("the end of the turn", IsType("turn_end"))
+		if err := os.WriteFile(now, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rpc.WaitSettled()
+		rpc.Close()
+		wantRequests(t, h, 2)
+		wantLines(t, "rows of the guard", guardRows(h, file), append(urged("1/1"), "moved 0/1")...)
 	})
 }
 

@@ -63,9 +63,11 @@ func Versions() []string {
 	return slices.DeleteFunc(all, func(v string) bool { return !slices.Contains(wanted, v) })
 }
 
-// EachPi runs test as a parallel subtest for every version in [Versions].
+// EachPi runs test as a parallel subtest for every version in [Versions], beside
+// other tests: most of the time a test waits for Pi.
 func EachPi(t *testing.T, test func(t *testing.T, pi *Pi)) {
 	t.Helper()
+	t.Parallel()
 	versions := Versions()
 	if len(versions) == 0 {
 		t.Fatalf("%s=%q names no supported version of Pi (%s, %s)", VersionsVar, os.Getenv(VersionsVar), Pi160, Pi0811)

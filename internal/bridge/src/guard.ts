@@ -14,6 +14,10 @@ const OTHER_MAX = 200; // of all else: thinking, signatures, arguments
 const ANSWERS_MAX = 4; // more than one in a row without a tool call is rare
 const EVENT_MAX = 500_000; // what fits into a line of the channel, with its escapes
 
+function stoppedByItself(messages: any[]): boolean {
+	return messages.findLast((m) => m.role === "assistant")?.stopReason === "stop";
+}
+
 export class Guard {
 	private context: ExtensionContext | undefined; // while the hub is asked
 	private sent = false;
@@ -31,10 +35,11 @@ export class Guard {
 
 	/** At the end of a run. True: a message was sent into it, so it goes on. */
 	async ended(messages: any[], c: ExtensionContext): Promise<boolean> {
+		if (!this.link.open && stoppedByItself(messages) && !this.run.interrupted) await this.link.comeback();
 		if (!this.link.open) return false;
 		const event = this.event(messages);
 		if (!event) return false;
-		if (event.answers.at(-1)?.stopReason !== "stop" || this.run.interrupted) {
+		if (!stoppedByItself(messages) || this.run.interrupted) {
 			this.link.tell("ended", event);
 			return false;
 		}

@@ -19,6 +19,7 @@ export class Link {
 	private isWatching = false;
 	private shown: string | undefined; // in Pi's footer
 	private retryMs = 0;
+	private isGivenUp = false; // it was waited for a hub that is away
 	private why = ""; // no hub can be started
 	private markJoined = (): void => {};
 	private joined = this.newJoined(); // kept once the hub has answered hello
@@ -86,6 +87,13 @@ export class Link {
 	/** Until the hub is there, or cannot come; not for ever. */
 	ready(): Promise<void> {
 		return soon(this.joined, START_MS);
+	}
+
+	/** As ready, but once for each time that the hub is away: it may be starting, or never come. */
+	comeback(): Promise<void> {
+		if (this.isGivenUp) return Promise.resolve();
+		this.isGivenUp = true;
+		return this.ready();
 	}
 
 	/** The promise is kept once a hub that is there has answered, and at once where none is. */
@@ -184,6 +192,7 @@ export class Link {
 		if (!this.session.live) return;
 		for (const work of this.losses) work();
 		this.joined = this.newJoined();
+		this.isGivenUp = false;
 		if (this.isWatching) this.footer(this.texts.lost);
 		this.retryMs = 0;
 		this.later("reconnect");
