@@ -243,7 +243,7 @@ func (x *exchange) Put(buf []byte) {
 }
 
 const (
-	streamBuffer = 4 << 10
+	streamBuffer = 2 << 10
 	plainBuffer  = 32 << 10
 )
 

@@ -59,7 +59,7 @@ func (t *terminator) write(p []byte) {
 		t.tail = append(t.tail, p...)
 	}
 	for len(p) > 0 {
-		end := bytes.IndexByte(p, '\n')
+		end := bytes.IndexAny(p, "\r\n") // each of them ends a line, and so do both
 		line := p
 		if end >= 0 {
 			line = p[:end]

@@ -31,6 +31,8 @@ func NewTransport() *http.Transport {
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    64,
 		MaxResponseHeaderBytes: 1 << 20,
+		ReadBufferSize:         streamBuffer, // what is larger passes them by
+		WriteBufferSize:        streamBuffer,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
 	}
 }
