@@ -31,7 +31,7 @@ const (
 	feedBuffer = 256
 	fedAtOnce  = 1024 // messages taken in before the next frame
 	// framePause is the least time between two frames that the feed leads to.
-	framePause = 15 * time.Millisecond
+	framePause = 20 * time.Millisecond
 	fedEntries = 2048 // and entries of a session file
 )
 

@@ -28,6 +28,10 @@ type Watcher struct {
 	subs map[*subscription]bool
 }
 
+// eventBuffer is how many events wait for pump: without it each is handed over
+// by a switch of threads.
+const eventBuffer = 64
+
 // NewWatcher starts a Watcher. When the system gives none (its limits are used
 // up), those who use the Watcher poll, and say why.
 func NewWatcher() *Watcher {
@@ -36,7 +40,7 @@ func NewWatcher() *Watcher {
 		dirs: make(map[string]map[*subscription]bool),
 		subs: make(map[*subscription]bool),
 	}
-	notify, err := fsnotify.NewWatcher()
+	notify, err := fsnotify.NewBufferedWatcher(eventBuffer)
 	if err != nil {
 		w.err = fmt.Errorf("no file system events: %w", err)
 		close(w.done)
