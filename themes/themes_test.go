@@ -139,9 +139,11 @@ func TestPick(t *testing.T) {
 var noText = []string{"background", "border", "border_focus", "selected_back", "selected_text", "bar", "bar_empty"}
 
 // The text of each theme that knows its background can be read on it, by
-// WCAG 2; the terminal decides for the others.
+// WCAG 2, also where a terminal of 256 colours draws what comes next to each;
+// the terminal decides for the others.
 func TestContrast(t *testing.T) {
 	const least = 4.5
+	paints := map[string]func(Colour) Colour{"true colour": func(c Colour) Colour { return c }, "256 colours": nextOf256}
 	all, err := Load("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -159,14 +161,26 @@ func TestContrast(t *testing.T) {
 			} else if slices.Contains(noText, f.key) {
 				continue
 			}
-			if ratio, ok := contrast(colour, on); !ok || ratio < least {
-				t.Errorf("%s: %s is %s on %s: %.2f:1", theme.Name, f.key, colour, on, ratio)
+			for name, paint := range paints {
+				if ratio, ok := contrast(paint(colour), paint(on)); !ok || ratio < least {
+					t.Errorf("%s, %s: %s is %s on %s: %.2f:1", theme.Name, name, f.key, paint(colour), paint(on), ratio)
+				}
 			}
 		}
 	}
 	if painted != 3 {
 		t.Errorf("%d themes know their background", painted)
 	}
+}
+
+// nextOf256 is the colour that a terminal of 256 draws for c, by the palette that
+// all of them begin with.
+func nextOf256(c Colour) Colour {
+	n, ok := termenv.ANSI256.Color(string(c)).(termenv.ANSI256Color)
+	if !ok {
+		return ""
+	}
+	return Colour(termenv.ConvertToRGB(n).Hex())
 }
 
 func TestContrastOfKnownColours(t *testing.T) {
