@@ -62,6 +62,9 @@ type told struct {
 func (l *teller) take(msg tea.Msg) error {
 	switch msg := msg.(type) {
 	case hubUp:
+		if err := l.say(l.o.Now(), "hub", "connected, "+bridged(len(msg.sessions))); err != nil {
+			return err
+		}
 		for i := range msg.sessions {
 			if err := l.session(&msg.sessions[i]); err != nil {
 				return err
@@ -134,6 +137,14 @@ func (l *teller) session(s *control.Session) error {
 		line += "  " + part
 	}
 	return l.say(l.o.Now(), "state", t.print.Name+": "+line)
+}
+
+// bridged says how many sessions there are to tell of.
+func bridged(n int) string {
+	if n == 0 {
+		return "no session with a bridge yet"
+	}
+	return plural(n, "session") + " with a bridge"
 }
 
 // nameOf is what lines call a session.

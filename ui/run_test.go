@@ -233,6 +233,7 @@ func TestLines(t *testing.T) {
 			}
 		}
 	}
+	waitFor("18:30:00  hub      connected, 1 session with a bridge\n")
 	waitFor("18:30:00  state    web: counting  wd:23s 2/50")
 	// When all that was there before is read is not told: what comes until then
 	// is skipped too.

@@ -106,8 +106,7 @@ Exit codes:
 			return a.screen(cmd.Context(), screen)
 		},
 	}
-	screen.add(root)
-	screen.addPlain(root)
+	screen.add(root, "print what changes as lines, and draw nothing")
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetVersionTemplate("piwatch {{.Version}}\n")

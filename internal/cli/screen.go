@@ -29,17 +29,15 @@ type screenFlags struct {
 	plain               bool
 }
 
-func (f *screenFlags) add(cmd *cobra.Command) {
+// add adds them; plain says what is printed instead of a screen.
+func (f *screenFlags) add(cmd *cobra.Command, plain string) {
 	cmd.Flags().StringVar(&f.theme, "theme", "", "name of a theme")
 	cmd.Flags().BoolVar(&f.ascii, "ascii", false, "draw with ASCII signs only")
 	cmd.Flags().BoolVar(&f.mouse, "mouse", false, "mouse on at the start")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, plain)
 	cmd.Flags().BoolVar(&f.still, "still", false, "nothing moves by itself: countdowns say when they end")
 }
 
-// addPlain is for the screen of all sessions; the demo has lines of its own.
-func (f *screenFlags) addPlain(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.plain, "plain", false, "print what changes as lines, and draw nothing")
-}
 
 // lines says whether there is to be no screen: by the flag, or since the
 // terminal can do nothing but print.
@@ -195,8 +193,8 @@ func (a *app) demoCommand() *cobra.Command {
 		Short:   "See it without Pi: a scripted agent, the real hub, the real screen",
 		Long: `See piwatch at work without Pi, key or network: a stand-in plays scripted agents
 in a temporary folder, the real hub watches them, and the real screen shows it.
-Nothing of yours is read or written. Without a terminal, or with --plain, the
-story is told in lines.`,
+Nothing of yours is read or written. Without a terminal, with --plain, or where
+TERM is dumb, the story is told in lines.`,
 		Example: "  piwatch demo\n  piwatch demo --plain",
 		Args:    args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -206,14 +204,13 @@ story is told in lines.`,
 			options.Hub = func(ctx context.Context, socket string, ready chan<- struct{}) error {
 				return hub.Run(ctx, hub.Options{Socket: socket, Version: a.version, Ready: ready})
 			}
-			if a.tty {
+			if a.tty && !flags.lines(a) {
 				options.Screen = a.demoScreen(flags)
 			}
 			return demo.Run(cmd.Context(), options)
 		},
 	}
-	flags.add(cmd)
-	cmd.Flags().BoolVar(&options.Plain, "plain", false, "tell the story in lines")
+	flags.add(cmd, "tell the story in lines, and draw nothing")
 	cmd.Flags().Float64Var(&options.Speed, "speed", 1, "how many times faster the story goes")
 	return cmd
 }

@@ -20,8 +20,6 @@ type Options struct {
 	// Screen shows the story in the terminal until the user leaves; nil tells
 	// it in lines.
 	Screen func(ctx context.Context, w World) error
-	// Plain tells it in lines although there is a Screen.
-	Plain bool
 	// Out takes the lines; nil for the standard output.
 	Out io.Writer
 	// Version is the release of this program.
@@ -131,7 +129,7 @@ func play(ctx context.Context, o Options, w World) error {
 		a.pi = p
 	}
 	w.Main = actors[0].pi.Session()
-	if o.Screen != nil && !o.Plain {
+	if o.Screen != nil {
 		return show(all, o, w, actors)
 	}
 	return tell(all, o, w, actors)

@@ -26,7 +26,7 @@ func TestStory(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	var out bytes.Buffer
-	if err := demo.Run(t.Context(), demo.Options{Hub: realHub, Plain: true, Out: &out, Version: "test", Speed: 50}); err != nil {
+	if err := demo.Run(t.Context(), demo.Options{Hub: realHub, Out: &out, Version: "test", Speed: 50}); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	story := out.String()
