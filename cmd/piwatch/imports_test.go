@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"internal/pi":       {},
 	"internal/tail":     {},
 	"internal/noquery":  {},
+	"internal/leaks":    {},
 	"internal/watchdog": {"internal/pi"},
 	"internal/replay":   {"internal/guard", "internal/loop", "internal/pi", "internal/watchdog"},
 	"internal/guard":    {"internal/pi"},

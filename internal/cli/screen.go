@@ -38,7 +38,6 @@ func (f *screenFlags) add(cmd *cobra.Command, plain string) {
 	cmd.Flags().BoolVar(&f.still, "still", false, "nothing moves by itself: countdowns say when they end")
 }
 
-
 // lines says whether there is to be no screen: by the flag, or since the
 // terminal can do nothing but print.
 func (f *screenFlags) lines(a *app) bool { return f.plain || a.tty && a.env("TERM") == "dumb" }

@@ -12,14 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"piwatch/internal/control"
 	"piwatch/internal/demo"
+	"piwatch/internal/leaks"
 	"piwatch/internal/watchdog"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // fakeHub is the hub's end of the channel, played by the test.
 type fakeHub struct {

@@ -107,6 +107,8 @@ func TestTerminators(t *testing.T) {
 		{"messages, CR", "event: message_stop\rdata: {}\r\r", true},
 		{"CR, cut", "data: x\r\rdata: [DO\r\r", false},
 		{"a reason and no DONE", chat + `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\n", true},
+		{"a reason, and the use of tokens after it", chat + `data: {"choices":[{"finish_reason":"stop"}]}` + "\n\ndata: {\"usage\":\"" + strings.Repeat("u", 1_500) + "\"}\n\n", true},
+		{"a reason, long before the end", chat + `data: {"choices":[{"finish_reason":"stop"}]}` + "\n\n" + strings.Repeat(chat, 40), false},
 		{"chat completions, cut", chat + chat, false},
 		{"cut in the last line", chat + "data: [DO", false},
 		{"DONE in a text", `data: {"content":"data: [DONE]"}` + "\n\n", false},

@@ -13,12 +13,15 @@ type terminator struct {
 	any  bool   // there was a byte
 	done bool   // an event that ends a stream began
 	line []byte // the beginning of the current line
-	tail []byte // the last bytes
+	seam []byte // the last bytes, where a reason may have begun
+	ends bool   // there was a reason to finish
+	more int    // bytes since the last one began
 }
 
 const (
-	lineHead = 256 // bytes of a line that are looked at
-	tailSize = 2 << 10
+	lineHead = 256     // bytes of a line that are looked at
+	seamSize = 64      // bytes that a reason may take
+	tailSize = 2 << 10 // bytes that may come from a reason to the end
 )
 
 // lastEvents are the names of the last event of a stream, in its event field or
@@ -50,14 +53,7 @@ func knownAPI(path string) bool {
 
 func (t *terminator) write(p []byte) {
 	t.any = true
-	if len(p) >= tailSize {
-		t.tail = append(t.tail[:0], p[len(p)-tailSize:]...)
-	} else {
-		if over := len(t.tail) + len(p) - tailSize; over > 0 {
-			t.tail = t.tail[:copy(t.tail, t.tail[over:])]
-		}
-		t.tail = append(t.tail, p...)
-	}
+	t.lookForReason(p)
 	for len(p) > 0 {
 		end := bytes.IndexAny(p, "\r\n") // each of them ends a line, and so do both
 		line := p
@@ -73,6 +69,25 @@ func (t *terminator) write(p []byte) {
 		t.look()
 		t.line = t.line[:0]
 		p = p[end+1:]
+	}
+}
+
+// lookForReason looks for the last reason to finish that ends in p. Only its place
+// is kept: there may be a thousand streams.
+func (t *terminator) lookForReason(p []byte) {
+	before := len(t.seam)
+	t.seam = append(t.seam, p[:min(len(p), seamSize)]...)
+	t.more += len(p)
+	if all := reason.FindAllIndex(t.seam, -1); all != nil {
+		t.ends, t.more = true, len(p)+before-all[len(all)-1][0]
+	}
+	if all := reason.FindAllIndex(p, -1); all != nil {
+		t.ends, t.more = true, len(p)-all[len(all)-1][0]
+	}
+	if len(p) >= seamSize {
+		t.seam = append(t.seam[:0], p[len(p)-seamSize:]...)
+	} else if over := len(t.seam) - seamSize; over > 0 {
+		t.seam = t.seam[:copy(t.seam, t.seam[over:])]
 	}
 }
 
@@ -119,5 +134,5 @@ func value(rest []byte) []byte {
 
 func (t *terminator) seen() bool {
 	t.look() // a last line without its end
-	return t.done || reason.Match(t.tail)
+	return t.done || t.ends && t.more <= tailSize
 }

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"piwatch/internal/leaks"
 )
 
 // roleVar tells this test program to play a Pi.
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		playPi(role)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaks.Main(m)
 }
 
 // playPi answers as Pi does. Its roles: "good", "silent" (answers nothing),

@@ -10,13 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"piwatch/internal/control"
 	"piwatch/internal/hub"
+	"piwatch/internal/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.Main(m) }
 
 // patience is how long a test waits for what must happen.
 const patience = time.Minute
