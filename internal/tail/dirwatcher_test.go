@@ -132,14 +132,21 @@ func TestDirWatcherLateRootByHints(t *testing.T) {
 	mkdir(t, sessions)
 	ticks <- time.Time{} // the root is found by a poll
 	ticks <- time.Time{}
-	elsewhere := filepath.Join(t.TempDir(), "1.jsonl")
-	appendTo(t, elsewhere, "x\n")
-	if err := os.Rename(elsewhere, filepath.Join(sessions, "1.jsonl")); err != nil {
-		t.Fatal(err)
-	}
+	appearWhole(t, filepath.Join(sessions, "1.jsonl"), "x\n")
 	s.wait(t, "appeared sessions/1.jsonl 2")
 	if told := s.told(); len(told) != 2 {
 		t.Errorf("told %q", told)
+	}
+}
+
+// appearWhole puts a file in place with all that it holds: one that is written
+// where it is may be seen before.
+func appearWhole(t *testing.T, path, text string) {
+	t.Helper()
+	elsewhere := filepath.Join(t.TempDir(), "new")
+	appendTo(t, elsewhere, text)
+	if err := os.Rename(elsewhere, path); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -149,7 +156,7 @@ func TestDirWatcherDeepRootByHints(t *testing.T) {
 	sessions := filepath.Join(root, "agent", "sessions")
 	s := watchDirs(t, root, []string{sessions}, Options{Ticks: make(chan time.Time), Watcher: newWatcher(t)})
 	s.wait(t, "scanned")
-	appendTo(t, filepath.Join(mkdir(t, sessions), "1.jsonl"), "x\n")
+	appearWhole(t, filepath.Join(mkdir(t, sessions), "1.jsonl"), "x\n")
 	s.wait(t, "appeared agent/sessions/1.jsonl 2")
 }
 
