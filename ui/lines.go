@@ -117,7 +117,7 @@ func (l *teller) session(s *control.Session) error {
 	}
 	t := l.told[key]
 	if t == nil {
-		t = &told{print: timeline.NewPrinter(l.w)}
+		t = &told{print: timeline.NewPrinter(l.w, l.o.Now())}
 		l.told[key] = t
 		if s.File != "" {
 			l.feed.follow(l.feed.ctx, s.File)

@@ -270,6 +270,32 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// In a session of several days each begins with its date; one of a single day has
+// none.
+func TestTheTimelineSaysTheDay(t *testing.T) {
+	m := screenIn(t, Options{}, termenv.Ascii, "counting", 120, 40)
+	first := m.story.rows[0]
+	date := func(days int) string { return first.Time.AddDate(0, 0, days).Local().Format("Mon 2 January 2006") }
+	if strings.Contains(m.View(), date(0)) {
+		t.Errorf("in a session of one day:\n%s", m.View())
+	}
+	parent := m.story.rows[len(m.story.rows)-1].Entry
+	for _, id := range []string{"n1", "n2"} {
+		send(m, entriesCame{path: m.story.path, entries: []timeline.Entry{timeline.Digest(&pi.Entry{
+			ID: id, ParentID: parent, Time: first.Time.AddDate(0, 0, 2), Message: &pi.Message{Role: pi.RoleUser, Content: []pi.Block{{Type: "text", Text: "said in " + id}}},
+		})}})
+		parent = id
+	}
+	frame := m.View()
+	if strings.Count(frame, date(2)) != 1 || strings.Index(frame, date(2)) > strings.Index(frame, "said in n1") {
+		t.Errorf("the second day:\n%s", frame)
+	}
+	send(m, key("tab"), key("g"))
+	if frame := m.View(); !strings.Contains(frame, date(0)) {
+		t.Errorf("the first day:\n%s", frame)
+	}
+}
+
 func TestTheTimelineFollowsUntilScrolledUp(t *testing.T) {
 	m := screenIn(t, Options{}, termenv.Ascii, "counting", 80, 24)
 	path := m.story.path

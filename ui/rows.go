@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/lipgloss"
 
@@ -50,6 +51,11 @@ func rowLines(e *env, r *timeline.Row, w int, open, timed bool) []string {
 		}
 	}
 	return body
+}
+
+// dayLine says of which day the rows below are, in at most w cells.
+func dayLine(e *env, at time.Time, w int) string {
+	return e.styles.Muted.Render(fit(at.Local().Format("Mon 2 January 2006"), min(w, rowWidest), e.signs.more))
 }
 
 // rowGutter is what stands before a row: its time and its label.

@@ -30,12 +30,17 @@ type storyPane struct {
 	cache map[string]drawnRow
 }
 
+// drawing is all that the lines of a row depend on.
+type drawing struct {
+	row                        *timeline.Row // another one after a change of branch
+	version, width, look       int
+	open, timed, spaced, dated bool
+}
+
 // drawnRow is a row as it was drawn.
 type drawnRow struct {
-	row                  *timeline.Row // another one after a change of branch
-	version, width, look int
-	open, timed, spaced  bool
-	lines                []string
+	drawing
+	lines []string
 }
 
 // maxCache bounds the drawings that are kept; it is some screens full.
@@ -108,29 +113,47 @@ func (p *storyPane) row() *timeline.Row {
 // lines draws a row, or takes the drawing from the cache.
 func (p *storyPane) lines(e *env, i int) []string {
 	r := p.rows[i]
-	d, ok := p.cache[r.Key]
-	open := p.open[r.Key]
-	// The time is said once a minute; a message of the user begins a paragraph.
-	timed := i == 0 || !sameMinute(p.rows[i-1].Time, r.Time)
-	spaced := i > 0 && r.Kind == timeline.User
-	if ok && d.row == r && d.version == r.Version && d.width == p.w && d.look == e.look && d.open == open && d.timed == timed && d.spaced == spaced {
+	// The time is said once a minute, the day once; a message of the user begins a
+	// paragraph.
+	want := drawing{row: r, version: r.Version, width: p.w, look: e.look, open: p.open[r.Key], dated: p.newDay(i)}
+	want.timed = i == 0 || !sameMinute(p.rows[i-1].Time, r.Time)
+	want.spaced = i > 0 && (r.Kind == timeline.User || want.dated)
+	if d, ok := p.cache[r.Key]; ok && d.drawing == want {
 		return d.lines
 	}
 	if len(p.cache) >= maxCache {
 		clear(p.cache)
 	}
 	seen := r
-	if text, ok := p.whole[r.Key]; ok && open {
+	if text, ok := p.whole[r.Key]; ok && want.open {
 		uncut := *r
 		uncut.Body, uncut.Rest = text, 0
 		seen = &uncut
 	}
-	d = drawnRow{r, r.Version, p.w, e.look, open, timed, spaced, rowLines(e, seen, max(p.w-1, 1), open, timed)}
-	if spaced {
-		d.lines = append([]string{""}, d.lines...)
+	w := max(p.w-1, 1)
+	lines := rowLines(e, seen, w, want.open, want.timed)
+	if want.dated {
+		lines = append([]string{dayLine(e, r.Time, w)}, lines...)
 	}
-	p.cache[r.Key] = d
-	return d.lines
+	if want.spaced {
+		lines = append([]string{""}, lines...)
+	}
+	p.cache[r.Key] = drawnRow{want, lines}
+	return lines
+}
+
+// newDay says whether a row is the first of its day, in a session of several.
+func (p *storyPane) newDay(i int) bool {
+	before := p.rows[max(i-1, 0)].Time
+	if i == 0 {
+		before = p.rows[len(p.rows)-1].Time
+	}
+	return !sameDay(before, p.rows[i].Time)
+}
+
+// sameDay compares the days of two times; it is so where one is not known.
+func sameDay(a, b time.Time) bool {
+	return a.IsZero() || b.IsZero() || a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
 }
 
 func sameMinute(a, b time.Time) bool {

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,10 +136,8 @@ func (a *app) rowPrinter() rowPrinter {
 	if a.json {
 		return &jsonRows{said: map[string]string{}, write: func(l loggedRow) error { return a.printLine(l) }}
 	}
-	return a.linePrinter(a.out)
+	return lineRows{timeline.NewPrinter(cutTo(a.out), time.Time{})}
 }
-
-func (a *app) linePrinter(out io.Writer) rowPrinter { return lineRows{timeline.NewPrinter(cutTo(out))} }
 
 // cutTo cuts lines to the terminal where out is one.
 func cutTo(out io.Writer) io.Writer {

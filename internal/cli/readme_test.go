@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,12 +66,11 @@ func storyOfACheck() string {
 	if err != nil {
 		return err.Error()
 	}
+	rows := slices.DeleteFunc(s.builder.Rows(), func(r *timeline.Row) bool { return r.Kind == timeline.Setting || r.Kind == timeline.Thinking })
 	var b strings.Builder
 	b.WriteString("```\n")
-	for _, r := range s.builder.Rows() {
-		if r.Kind != timeline.Setting && r.Kind != timeline.Thinking {
-			b.WriteString(timeline.Line(r, "") + "\n")
-		}
+	if err := timeline.NewPrinter(&b, time.Time{}).Print(rows); err != nil {
+		return err.Error()
 	}
 	b.WriteString("```\n")
 	return b.String()

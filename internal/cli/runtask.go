@@ -402,7 +402,7 @@ func (a *app) progress(flags runFlags) rowPrinter {
 	case flags.quiet:
 		return noRows{}
 	}
-	return a.linePrinter(a.err)
+	return lineRows{timeline.NewPrinter(cutTo(a.err), time.Now())}
 }
 
 // noRows prints nothing.

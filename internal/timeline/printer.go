@@ -3,6 +3,7 @@ package timeline
 import (
 	"fmt"
 	"io"
+	"time"
 )
 
 // Printer prints a timeline as it grows, one line a row: for a place without a
@@ -15,6 +16,7 @@ type Printer struct {
 
 	out  io.Writer
 	said map[string]told // by row key
+	day  string          // of the line before
 }
 
 // told is what was printed of a row.
@@ -24,9 +26,19 @@ type told struct {
 	fold     FoldState
 }
 
-// NewPrinter makes a Printer that writes to out.
-func NewPrinter(out io.Writer) *Printer {
-	return &Printer{out: out, said: map[string]told{}}
+// NewPrinter makes a Printer that writes to out. A line on another day than the
+// one before comes after a line with its date; since is the time before the first
+// one, and zero where the reader does not know it.
+func NewPrinter(out io.Writer, since time.Time) *Printer {
+	return &Printer{out: out, said: map[string]told{}, day: day(since)}
+}
+
+// day is the date of a time, "" for none.
+func day(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Local().Format(time.DateOnly)
 }
 
 // Skip takes rows for printed: those that were there before.
@@ -52,7 +64,11 @@ func (p *Printer) Print(rows []*Row) error {
 			continue
 		}
 		p.said[r.Key] = now
-		if _, err := fmt.Fprintln(p.out, Line(r, p.Name)); err != nil {
+		line := Line(r, p.Name)
+		if date := day(r.Time); date != "" && date != p.day {
+			p.day, line = date, date+"\n"+line
+		}
+		if _, err := fmt.Fprintln(p.out, line); err != nil {
 			return fmt.Errorf("print the timeline: %w", err)
 		}
 	}

@@ -23,7 +23,7 @@ func TestPrinterSaysEachThingOnce(t *testing.T) {
 	outcome.Fold, outcome.Unfolded = "", watchdog.FoldEdit
 	s.outcome(outcome)
 	var out strings.Builder
-	p := NewPrinter(&out)
+	p := NewPrinter(&out, began)
 	var b Builder
 	for _, e := range s.entries() {
 		b.Add(e)
@@ -45,7 +45,7 @@ func TestPrinterSaysEachThingOnce(t *testing.T) {
 	}
 
 	out.Reset()
-	p = NewPrinter(&out)
+	p = NewPrinter(&out, began)
 	p.Name = "api"
 	p.Skip(b.Rows())
 	s.user("more")
@@ -53,5 +53,29 @@ func TestPrinterSaysEachThingOnce(t *testing.T) {
 	b.Add(all[len(all)-1])
 	if err := p.Print(b.Rows()); err != nil || out.String() != at(14)+"  user     api: more\n" {
 		t.Errorf("after what was skipped, printed %q, %v", out.String(), err)
+	}
+}
+
+// A line on another day comes after a line with its date.
+func TestPrinterSaysTheDay(t *testing.T) {
+	first := time.Date(2026, 3, 1, 23, 59, 0, 0, time.Local)
+	var rows []*Row
+	for i, minutes := range []int{0, 0, 1, 2, 24*60 + 1} {
+		rows = append(rows, &Row{Key: string(rune('a' + i)), Kind: User, Title: "go", Time: first.Add(time.Duration(minutes) * time.Minute)})
+	}
+	rows = append(rows, &Row{Key: "z", Kind: User, Title: "go"})
+	const night = "23:59:00  user     go\n23:59:00  user     go\n2026-03-02\n00:00:00  user     go\n00:01:00  user     go\n2026-03-03\n00:00:00  user     go\n          user     go\n"
+	for name, c := range map[string]struct {
+		since time.Time
+		want  string
+	}{
+		"a day that is known":  {first.Add(-time.Hour), night},
+		"one that is not":      {time.Time{}, "2026-03-01\n" + night},
+		"one of the year past": {first.AddDate(-1, 0, 0), "2026-03-01\n" + night},
+	} {
+		var out strings.Builder
+		if err := NewPrinter(&out, c.since).Print(rows); err != nil || out.String() != c.want {
+			t.Errorf("%s: printed, %v\n%s", name, err, out.String())
+		}
 	}
 }
