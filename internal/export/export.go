@@ -33,6 +33,7 @@ type item struct {
 	More    string // what opens on demand
 	Cut     int    // bytes that the timeline left out
 	Hidden  bool   // the agent does not see it any more
+	Tool    *timeline.Tool
 	Check   *check
 	Inner   []item // of a check: what the agent saw and said in it
 	Summary string // of what opens
@@ -62,7 +63,7 @@ func (p *Page) items() []item {
 func (p *Page) itemsOf(rows []*timeline.Row, day *string) []item {
 	var items []item
 	for _, r := range rows {
-		it := item{Kind: r.Kind, Label: r.Kind.Label(), Title: timeline.Sentence(r), Hidden: r.Hidden, Cut: r.Rest}
+		it := item{Kind: r.Kind, Label: r.Kind.Label(), Title: timeline.Sentence(r), Hidden: r.Hidden, Cut: r.Rest, Tool: r.Tool}
 		if !r.Time.IsZero() {
 			at := r.Time.In(p.zone())
 			it.Time = at.Format(time.TimeOnly)

@@ -47,12 +47,17 @@ func write(t *testing.T, p Page) (htmlText, markdown string) {
 	return a.String(), b.String()
 }
 
-func TestGolden(t *testing.T) {
+func goldenPage(t *testing.T) Page {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "session.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, markdown := write(t, Page{Title: "the parser", Session: "s1", Cwd: "/home/ada", Model: "demo/one", Rows: rows(t, string(data))})
+	return Page{Title: "the parser", Session: "s1", Cwd: "/home/ada", Model: "demo/one", Rows: rows(t, string(data))}
+}
+
+func TestGolden(t *testing.T) {
+	page, markdown := write(t, goldenPage(t))
 	for name, got := range map[string]string{"session.html": page, "session.md": markdown} {
 		path := filepath.Join("testdata", name)
 		if *update {
@@ -107,6 +112,13 @@ var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `</pre></details></article><h1>mine</h1>`, `<!-- `, `]]>`, `&lt;b&gt;`,
 	"```\n# heading\n<b>bold</b>", "~~~\n* list", "`` ` ``", "@somebody [link](javascript:alert(1)) https://evil.example ![i](x)", "| a | b |\n|---|---|",
 	"\x1b[31mred\x1b]0;title\x07", "a\x00b", "\xff\xfe", "</style><script>", "{{.Title}}", "<details>", "${x}", "\u202emirrored", "trailing`", "`leading",
+	`<script>document.title = "evil"</script>`, `<img src="https://evil.example/i.png" onerror="document.title = 'evil'">`,
+	`</title><script>document.title = "evil"</script>`, `</style></head><body onload="document.title = 'evil'">`,
+	`<a href="javascript:document.title = 'evil'">list</a>`, `" style="position: fixed; inset: 0" onmouseover="document.title = 'evil'`,
+	`<svg onload="document.title = 'evil'">`, `<iframe srcdoc="<script>parent.document.title = 'evil'</script>"></iframe>`,
+	`<meta http-equiv="refresh" content="0; url=https://evil.example">`, `<link rel="stylesheet" href="https://evil.example/s.css">`,
+	`<base href="https://evil.example/">`, `@import url("https://evil.example/s.css");`, `<form action="https://evil.example"><button autofocus>list</button></form>`,
+	"\u2066bidi\u2069 \u05e9\u05dc\u05d5\u05dd (1) mine", "\u200emine\u200f \u0000\u009b31m",
 }
 
 func quoteJSON(text string) string {
@@ -124,10 +136,8 @@ func quoteJSON(text string) string {
 	return b.String()
 }
 
-// A text stays a text, wherever in a session it stands: the page has the elements
-// and attributes of one with harmless texts.
-func TestForeignTextIsEscaped(t *testing.T) {
-	const session = `{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/home/ada"}
+// foreignSession has EVIL in each place of a session where a text of others stands.
+const foreignSession = `{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/home/ada"}
 {"type":"message","id":"a0","parentId":null,"timestamp":"2026-03-01T08:00:00.000Z","message":{"role":"user","content":"EVIL"}}
 {"type":"message","id":"a1","parentId":"a0","timestamp":"2026-03-01T08:00:01.000Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"EVIL"},{"type":"text","text":"EVIL\nEVIL"},{"type":"toolCall","id":"c1","name":"EVIL","arguments":{"command":"EVIL"}}],"stopReason":"toolUse"}}
 {"type":"message","id":"a2","parentId":"a1","timestamp":"2026-03-01T08:00:02.000Z","message":{"role":"toolResult","toolCallId":"c1","toolName":"EVIL","content":[{"type":"text","text":"EVIL\nEVIL"}]}}
@@ -138,9 +148,17 @@ func TestForeignTextIsEscaped(t *testing.T) {
 {"type":"session_info","id":"a7","parentId":"a6","timestamp":"2026-03-01T08:00:05.000Z","name":"EVIL"}
 {"type":"EVIL","id":"a8","parentId":"a7","timestamp":"2026-03-01T08:00:05.000Z","x":"EVIL"}
 `
-	with := func(text string) (string, string) {
-		return write(t, Page{Title: text, Session: text, Cwd: text, Model: text, Rows: rows(t, strings.ReplaceAll(session, "EVIL", quoteJSON(text)))})
-	}
+
+// foreign is the page of a session that has a text in all these places.
+func foreign(t *testing.T, text string) Page {
+	t.Helper()
+	return Page{Title: text, Session: text, Cwd: text, Model: text, Rows: rows(t, strings.ReplaceAll(foreignSession, "EVIL", quoteJSON(text)))}
+}
+
+// A text stays a text, wherever in a session it stands: the page has the elements
+// and attributes of one with harmless texts.
+func TestForeignTextIsEscaped(t *testing.T) {
+	with := func(text string) (string, string) { return write(t, foreign(t, text)) }
 	harmless, _ := with("harmless")
 	wantElements, wantAttributes, _ := parse(t, harmless)
 	if wantElements["script"]+wantElements["img"]+wantElements["a"]+wantElements["!--"] > 0 || len(wantAttributes["href"])+len(wantAttributes["src"]) > 0 {
@@ -155,7 +173,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		for name, n := range elements {
 			// A text that is longer opens, and may not fit the title; bytes that are no
 			// text are rows of damage.
-			if !isUTF8(text) && name == "article" {
+			if !isUTF8(text) && (name == "article" || name == "time") {
 				continue
 			}
 			if n != wantElements[name] && name != "details" && name != "summary" && name != "pre" && name != "div" || wantElements[name] == 0 {
