@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,8 @@ func TestMain(m *testing.M) {
 //	                           and its file into $NAME_FILE. The words: user:MESSAGE is what the user says at first, the
 //	                           others what the agent answers next: done:NOTE, continue:NOTE, wait_user:NOTE, or a text
 //	await-phase PHASE NAME     waits until the hub says so of that session
+//
+// and the condition completes:SHELL.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -45,6 +48,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Deadline:            time.Now().Add(2 * time.Minute),
 		Setup:               setUp,
+		Condition:           completes,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":     exits,
 			"await-hub": awaitHub,
@@ -77,6 +81,26 @@ func setUp(env *testscript.Env) error {
 		env.Setenv(key, value)
 	}
 	return os.Mkdir(home, 0o700)
+}
+
+// bashCompletion is what the completion of bash builds on; the scripts name it too.
+const bashCompletion = "/usr/share/bash-completion/bash_completion"
+
+// completes says whether a shell is here, with what its completion needs. Without
+// it the script is skipped, with one line that stands out: piwatch needs none.
+func completes(condition string) (bool, error) {
+	shell, ok := strings.CutPrefix(condition, "completes:")
+	if !ok {
+		return false, fmt.Errorf("no condition %q", condition)
+	}
+	_, err := exec.LookPath(shell)
+	if err == nil && shell == "bash" {
+		_, err = os.Stat(bashCompletion)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "!!! TestScripts/complete-%s SKIPPED: %v\n", shell, err)
+	}
+	return err == nil, nil
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
