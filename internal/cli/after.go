@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // after says what may stand after SESSION beside the arguments of a command.
@@ -11,8 +12,8 @@ type after int
 
 const (
 	anyFlag   after = iota
-	negatives       // any flag but --help, and a number below zero, which looks like one
-	freeText        // no flag: a message may hold anything
+	negatives       // any flag, and a number below zero, which looks like one
+	freeText        // no flag but --help: a message may hold anything
 )
 
 // args checks what is given, with SESSION.
@@ -27,7 +28,8 @@ func (f after) args(who *naming, least, most int) cobra.PositionalArgs {
 }
 
 // take sets the flags that the parser left among the arguments, and gives the
-// others. It is an error where flags are not allowed.
+// others. It is an error where flags are not allowed, and pflag.ErrHelp when help
+// is asked for.
 func (f after) take(cmd *cobra.Command, given []string) (rest []string, err error) {
 	if f == anyFlag {
 		return given, nil
@@ -40,8 +42,10 @@ func (f after) take(cmd *cobra.Command, given []string) (rest []string, err erro
 		}
 		name, value, isFlag := flagOf(cmd, arg)
 		switch {
-		case !isFlag || f == negatives && name == "help": // which the parser alone can obey
+		case !isFlag:
 			rest = append(rest, arg)
+		case name == "help":
+			return nil, pflag.ErrHelp // on which cobra prints it
 		case f == freeText:
 			late = append(late, arg)
 		default:
