@@ -138,22 +138,10 @@ func TestTheHelpDoesNotCutReasons(t *testing.T) {
 
 // keyTable is the table of keys for the README, in Markdown.
 func keyTable() string {
-	m := &Model{keys: bindings()}
-	labels, _ := m.helpLabels()
 	var b strings.Builder
 	b.WriteString("| key | does | name in the config |\n|---|---|---|\n")
-	for _, group := range groups {
-		for i := 0; i < len(m.keys); i++ {
-			k := &m.keys[i]
-			if k.group != group || k.pair {
-				continue
-			}
-			ids := "`" + k.id + "`"
-			if i+1 < len(m.keys) && m.keys[i+1].pair {
-				ids += ", `" + m.keys[i+1].id + "`"
-			}
-			b.WriteString("| `" + strings.ReplaceAll(labels[i], " ", "` `") + "` | " + k.about + " | " + ids + " |\n")
-		}
+	for _, k := range Reference(false) {
+		b.WriteString("| `" + strings.Join(k.Keys, "` `") + "` | " + k.About + " | `" + strings.Join(k.IDs, "`, `") + "` |\n")
 	}
 	return b.String()
 }

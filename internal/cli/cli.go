@@ -40,12 +40,6 @@ type Build struct {
 	Date    string // of the commit, RFC 3339
 }
 
-// Root is the command line as it is documented: it is not to be run.
-func Root(b Build) *cobra.Command {
-	a := &app{version: b.Version, build: b, env: func(string) string { return "" }, out: io.Discard, err: io.Discard}
-	return a.root()
-}
-
 // Main runs the command line of this process and returns its exit code.
 func Main(b Build) int {
 	a := &app{
@@ -70,18 +64,17 @@ const (
 	groupOther = "other"
 )
 
+const about = `piwatch keeps Pi coding agents at work, and shows all of them on one screen.
+
+Without a command it opens the screen; where there is no terminal it prints the
+sessions as "piwatch status" does.`
+
 func (a *app) root() *cobra.Command {
 	var screen screenFlags
 	root := &cobra.Command{
 		Use:   "piwatch",
 		Short: "Keep Pi coding agents at work, and watch and steer them",
-		Long: `piwatch keeps Pi coding agents at work, and shows all of them on one screen.
-
-Without a command it opens the screen; where there is no terminal it prints the
-sessions as "piwatch status" does.
-
-Exit codes:
-` + exitCodeTable(),
+		Long:  about + "\n\nExit codes:\n" + exitCodeTable(),
 		Example: `  piwatch install        put the bridge into Pi
   piwatch                the screen
   piwatch status         the same as lines

@@ -35,6 +35,14 @@ var generated = []struct {
 		}
 		return b.String()
 	}},
+	{"variables", func() string {
+		var b strings.Builder
+		b.WriteString("| variable | is |\n|---|---|\n")
+		for _, v := range variables {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.Name, ", ", "`, `"), v.Text)
+		}
+		return b.String()
+	}},
 	{"story", storyOfACheck},
 	{"settings", func() string {
 		var b strings.Builder
