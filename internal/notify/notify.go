@@ -58,9 +58,10 @@ var ErrNoDesktop = errors.New("no desktop for notifications")
 // desktopTimeout is how long the desktop may take.
 const desktopTimeout = 10 * time.Second
 
-// asMarkup keeps a text as it is where the desktop reads markup: most do, and the
-// specification of notifications has it so for the body.
-var asMarkup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// asBody keeps a text as it is: the desktop reads markup, as the specification of
+// notifications has it for the body, and before it notify-send what a backslash
+// begins.
+var asBody = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`)
 
 // Command is the program that shows a text on the desktop, with its arguments. The
 // text is one of them: no shell and no script reads it. env reads the environment.
@@ -69,7 +70,7 @@ func Command(env func(string) string, text string) ([]string, error) {
 }
 
 func command(system string, env func(string) string, find func(string) (string, error), text string) ([]string, error) {
-	argv := []string{"notify-send", "--app-name=" + title, "--", title, asMarkup.Replace(text)}
+	argv := []string{"notify-send", "--app-name=" + title, "--", title, asBody.Replace(text)}
 	switch {
 	case system == "darwin":
 		argv = []string{

@@ -40,8 +40,9 @@ func TestCommand(t *testing.T) {
 			return ""
 		}
 	}
-	const text = `--help "; rm -rf <b>&` + "`"
-	written := map[string]string{"darwin": text, "linux": `--help "; rm -rf &lt;b&gt;&amp;` + "`"} // the body is markup
+	const text = `--help "; rm -rf <b>& C:\new\377` + "`"
+	// The body is markup, and notify-send reads backslashes.
+	written := map[string]string{"darwin": text, "linux": `--help "; rm -rf &lt;b&gt;&amp; C:\\new\\377` + "`"}
 	for _, c := range []struct {
 		system string
 		env    func(string) string
