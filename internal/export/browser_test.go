@@ -16,7 +16,7 @@ import (
 )
 
 // browserTimeout ends a browser that hangs; nothing is expected to take that long.
-const browserTimeout = 2 * time.Minute
+const browserTimeout = 5 * time.Minute
 
 // browsers are the names of Chromium on the systems that have it.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
