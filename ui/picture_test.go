@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +85,9 @@ type look struct {
 	bold, italic bool
 }
 
+// spoken is text with single spaces only.
+var spoken = regexp.MustCompile(`[^ ]+(?: [^ ]+)*`)
+
 // picture draws a screen with its colours as an SVG.
 func picture(screen string) string {
 	lines := strings.Split(screen, "\n")
@@ -112,15 +116,19 @@ func picture(screen string) string {
 			if now.bg != "" && now.bg != ground {
 				fmt.Fprintf(&shapes, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", x, y, w, cellHeight, now.bg)
 			}
-			if strings.TrimSpace(text) != "" {
-				fmt.Fprintf(&words, `<text x="%.1f" y="%.1f" textLength="%.1f"%s>%s</text>`+"\n", x, y+13.5, w, now.attributes(), html.EscapeString(text))
+			// Browsers draw several spaces as one, and none at an end: what is between
+			// them stands by itself.
+			for _, at := range spoken.FindAllStringIndex(text, -1) {
+				piece := text[at[0]:at[1]]
+				fmt.Fprintf(&words, `<text x="%.1f" y="%.1f" textLength="%.1f"%s>%s</text>`+"\n", x+float64(width(text[:at[0]]))*cellWidth, y+13.5,
+					float64(width(piece))*cellWidth, now.attributes(), html.EscapeString(piece))
 			}
 			column += width(text)
 		}
 		columns = max(columns, column)
 	}
 	w, h := 2*margin+float64(columns)*cellWidth, 2*margin+float64(len(lines))*cellHeight
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" xml:space="preserve" style="white-space:pre">`+"\n"+
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14">`+"\n"+
 		`<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n%s%s</svg>\n", w, h, ground, shapes.String(), words.String())
 }
 
@@ -171,12 +179,12 @@ func (l *look) apply(parameters string) {
 }
 
 func TestPictureOfAScreen(t *testing.T) {
-	got := picture("\x1b[38;2;1;2;3;48;2;250;250;250mab \x1b[1m<c>\x1b[0m\x1b[48;2;0;0;0;38;2;9;9;9m漢\x1b[0m")
+	got := picture("\x1b[38;2;1;2;3;48;2;250;250;250m ab  c d \x1b[1m<c>\x1b[0m\x1b[48;2;0;0;0;38;2;9;9;9m漢\x1b[0m")
 	text := wellFormed(t, []byte(got))
-	if strings.Join(strings.Fields(text), " ") != "ab <c> 漢" {
+	if strings.Join(strings.Fields(text), " ") != "ab c d <c> 漢" {
 		t.Errorf("the picture says %q", text)
 	}
-	for _, want := range []string{`fill="#fafafa"/>`, `<text x="12.0" y="25.5" textLength="25.2" fill="#010203">ab </text>`, `fill="#010203" font-weight="bold">&lt;c&gt;`, `width="16.8" height="17.0" fill="#000000"/>`} {
+	for _, want := range []string{`fill="#fafafa"/>`, `<text x="20.4" y="25.5" textLength="16.8" fill="#010203">ab</text>`, `<text x="54.0" y="25.5" textLength="25.2" fill="#010203">c d</text>`, `fill="#010203" font-weight="bold">&lt;c&gt;`, `width="16.8" height="17.0" fill="#000000"/>`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)
 		}
