@@ -14,6 +14,7 @@ import (
 type sessionList struct {
 	all      map[string]*session // by id
 	byPath   map[string]string   // file → id
+	parents  map[string]string   // id → id of the session that started it, as the hub found out
 	shown    []*session          // sorted and filtered, as they are drawn
 	selected string              // id; stays when the order changes
 	want     string              // id to select as soon as it is there
@@ -24,7 +25,7 @@ type sessionList struct {
 }
 
 func newSessionList(want string) sessionList {
-	return sessionList{all: map[string]*session{}, byPath: map[string]string{}, want: want}
+	return sessionList{all: map[string]*session{}, byPath: map[string]string{}, parents: map[string]string{}, want: want}
 }
 
 func (l *sessionList) get(id string) *session {
@@ -72,8 +73,9 @@ func (l *sessionList) dropEmpty(s *session) {
 	}
 }
 
-// setLive takes in all sessions with a bridge.
+// setLive takes in all sessions with a bridge of a hub that was just reached.
 func (l *sessionList) setLive(live []control.Session) {
+	clear(l.parents)
 	for _, s := range l.all {
 		s.live, s.lost = nil, false
 	}
@@ -94,9 +96,14 @@ func (l *sessionList) putLive(one control.Session) {
 	}
 }
 
-// putTarget notes whether a session may be stuck. One without a bridge is known
-// by its file.
+// putTarget notes whether a session may be stuck, and whose child it is. One
+// without a bridge is known by its file, which may be seen later.
 func (l *sessionList) putTarget(t control.Target) {
+	if t.Link.Parent != "" {
+		l.parents[t.ID] = t.Link.Parent
+	} else {
+		delete(l.parents, t.ID)
+	}
 	if s := l.all[t.ID]; s != nil {
 		s.stuck = t.Finding
 	}

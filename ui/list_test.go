@@ -71,6 +71,38 @@ func TestParentsThatGoRoundInCircles(t *testing.T) {
 	}
 }
 
+// What the hub found out of a child without a bridge goes before its header, also
+// when it comes before the file; another hub begins anew.
+func TestTreeOfWhatTheHubFound(t *testing.T) {
+	found := func(link control.Link) hubPush {
+		return hubPush{control.Push{Target: &control.Target{ID: "c", Source: "file", State: "working", Link: link}}}
+	}
+	works := timeline.Story{Standing: timeline.Working}
+	parent := fileInfo{ID: "p", Story: works}
+	child := fileInfo{ID: "c", Parent: "/s/o.jsonl", Story: works, ModTime: now.Add(-2 * time.Minute)}
+	other := fileInfo{ID: "o", Story: works, ModTime: now.Add(-3 * time.Minute)}
+	byTool := control.Link{Parent: "p", By: "artefact"}
+	m := family(t, parent, other)
+	send(m, hubUp{newFakeHub(), nil}, found(byTool))
+	child.Path = "/s/c.jsonl"
+	send(m, filesChanged{changed: []fileInfo{child}})
+	if got, want := depths(m), "p >c o"; got != want {
+		t.Errorf("the word first: %s, want %s", got, want)
+	}
+	send(m, found(control.Link{}))
+	if got, want := depths(m), "p o >c"; got != want {
+		t.Errorf("taken back: %s, want %s", got, want)
+	}
+	send(m, found(byTool))
+	if got, want := depths(m), "p >c o"; got != want {
+		t.Errorf("the file first: %s, want %s", got, want)
+	}
+	send(m, hubUp{newFakeHub(), nil})
+	if got, want := depths(m), "p o >c"; got != want {
+		t.Errorf("another hub: %s, want %s", got, want)
+	}
+}
+
 func TestEndedSessionsAreOneLine(t *testing.T) {
 	infos := []fileInfo{{ID: "a"}}
 	for i := range 5 {

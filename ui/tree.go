@@ -63,6 +63,9 @@ func (l *sessionList) parent(s *session) string {
 	if s.live != nil && s.live.Parent != nil {
 		return s.live.Parent.Session
 	}
+	if parent := l.parents[s.id]; parent != "" {
+		return parent
+	}
 	if s.file != nil && s.file.Parent != "" {
 		return l.byPath[s.file.Parent]
 	}

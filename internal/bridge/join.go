@@ -22,7 +22,7 @@ var order = []string{
 	"run.ts", "tool.ts", "check.ts",
 	"compaction.ts", "keyboard.ts", "input.ts", "decide.ts",
 	"facts.ts", "send.ts", "guard.ts", "settle.ts",
-	"navigator.ts", "rollback.ts", "supervisor.ts", "command.ts",
+	"navigator.ts", "rollback.ts", "supervisor.ts", "artefact.ts", "command.ts",
 	"piwatch.ts", // ties it all together; the default export is here
 }
 

@@ -9,6 +9,7 @@ const (
 	Called   = "called"   // CalledEvent: a tool starts
 	Returned = "returned" // ReturnedEvent: a tool has ended
 	Answered = "answered" // AnsweredEvent: the model has answered
+	Artefact = "artefact" // ArtefactEvent: a tool named the session files of sub-agents
 )
 
 // Supervise is a request of a bridge: an agent calls a tool of the supervisor.
@@ -65,6 +66,16 @@ type AnsweredEvent struct {
 	// Failed is the error of an answer that failed.
 	Failed string `json:"failed,omitempty"`
 	Stop   string `json:"stop,omitempty"`
+}
+
+// ArtefactEvent: a tool call named session files in the details of its result, or
+// of a part of it. One that was told while the call ran is told again with its
+// end; all are told again to a hub that comes back.
+type ArtefactEvent struct {
+	Call  string   `json:"call"`
+	Since int64    `json:"since"`           // its start, Unix milliseconds
+	Until int64    `json:"until,omitempty"` // its result, 0 while it runs
+	Files []string `json:"files"`           // absolute
 }
 
 // SuperviseParams: an agent calls a tool of the supervisor.
@@ -126,7 +137,8 @@ type Target struct {
 // Link says whose child a session is.
 type Link struct {
 	Parent string `json:"parent,omitempty"`
-	// By is how the parent is known: marker, environment, process, header.
+	// By is how the parent is known: marker, environment, process, artefact,
+	// header. The first three are of a child whose run counts as the parent's.
 	By string `json:"by,omitempty"`
 	// Unknown is why the parent is not known although something hints at one.
 	Unknown string `json:"unknown,omitempty"`

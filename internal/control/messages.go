@@ -120,8 +120,12 @@ type BridgeHello struct {
 	// one was forked, cloned or started from.
 	Inherited string `json:"inherited,omitempty"`
 	Origin    string `json:"origin,omitempty"`
-	Other     string `json:"other,omitempty"` // another extension has the command watchdog
-	Facts     Facts  `json:"facts"`
+	// Created is when the header of the session was made, RFC 3339; Resumed says that this Pi went on with a session
+	// that was there.
+	Created string `json:"created,omitempty"`
+	Resumed bool   `json:"resumed,omitempty"`
+	Other   string `json:"other,omitempty"` // another extension has the command watchdog
+	Facts   Facts  `json:"facts"`
 	// Records are the entries of the branch that say where the watchdog stands: those of piwatch, and
 	// that the user spoke. Of what was said they hold how the last message of the user begins, see watchdog.SaidMax.
 	Records []json.RawMessage `json:"records,omitempty"`

@@ -20,9 +20,14 @@ import (
 )
 
 // startHub runs a hub in this process, in the home's place for it.
-func startHub(t testing.TB, h *Home) {
+func startHub(t testing.TB, h *Home, change ...func(*hub.Options)) {
 	t.Helper()
-	startHubAt(t, h, nil)
+	startHubAt(t, h, nil, change...)
+}
+
+// judgesFiles has a hub watch the sessions without a bridge, too.
+func judgesFiles(h *Home) func(*hub.Options) {
+	return func(o *hub.Options) { o.SessionDirs = []string{filepath.Join(h.Agent, "sessions")} }
 }
 
 // hubClock is a clock that stands still until the test moves it.
@@ -35,7 +40,7 @@ func (c hubClock) AfterFunc(d time.Duration, f func()) hub.Timer {
 }
 
 // startHubAt is startHub with a clock of the test's.
-func startHubAt(t testing.TB, h *Home, clock hub.Clock) {
+func startHubAt(t testing.TB, h *Home, clock hub.Clock, change ...func(*hub.Options)) {
 	t.Helper()
 	socket := hubSocket(t, h)
 	ready := make(chan struct{})
@@ -45,12 +50,14 @@ func startHubAt(t testing.TB, h *Home, clock hub.Clock) {
 	proxy := hub.GatewayOptions{
 		State: filepath.Join(h.State, "piwatch", "gateway.json"), Backoff: func(int) time.Duration { return 5 * time.Millisecond },
 	}
-	go func() {
-		ended <- hub.Run(ctx, hub.Options{
-			Socket: socket, Clock: clock, Version: "0.0.0-test", IdleExit: -1, Ready: ready, Gateway: proxy,
-			Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		})
-	}()
+	options := hub.Options{
+		Socket: socket, Clock: clock, Version: "0.0.0-test", IdleExit: -1, Ready: ready, Gateway: proxy,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, f := range change {
+		f(&options)
+	}
+	go func() { ended <- hub.Run(ctx, options) }()
 	select {
 	case <-ready:
 	case err := <-ended:

@@ -162,6 +162,7 @@ var bridgeMethods = map[string]func(*bridge, json.RawMessage) (any, error){
 		return loop.Returned{ID: e.ID, Tool: e.Tool, Text: e.Text, Error: e.Error}
 	}),
 	control.Answered:  method((*bridge).answered),
+	control.Artefact:  method((*bridge).artefact),
 	control.Supervise: method((*bridge).supervise),
 	control.Bye: method(func(b *bridge, e control.ByeEvent) any {
 		b.peer.hub.loops.bye(b.session, e.Reason)

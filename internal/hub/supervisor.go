@@ -17,11 +17,12 @@ const keepTargets = 200
 // supervisor watches every session for loops: those with a bridge by what the
 // bridge tells, the others by their files. Its methods need the hub's mutex.
 type supervisor struct {
-	hub      *Hub
-	targets  map[string]*target // by session id
-	files    map[string]*followed
-	cooldown loop.Cooldown
-	changes  []loop.Change // made at run time
+	hub       *Hub
+	targets   map[string]*target // by session id
+	files     map[string]*followed
+	artefacts map[string][]artefact // by session file
+	cooldown  loop.Cooldown
+	changes   []loop.Change // made at run time
 }
 
 // The states of a target.
@@ -39,7 +40,11 @@ type target struct {
 	pid                 int
 	session             *session // nil without a bridge
 	link                control.Link
-	born                time.Time // when the link was made
+	plain               control.Link // without what tools named
+	call                string       // of the parent that named its file, "" for a link of another kind
+	born                time.Time    // when the link was made
+	made                time.Time    // when the header of its file was, zero when that is not known
+	resumed             bool         // its process went on with a session that was there
 
 	detector *loop.Detector
 	trail    loop.Trail
@@ -67,7 +72,7 @@ type openCall struct {
 }
 
 func newSupervisor(h *Hub) *supervisor {
-	return &supervisor{hub: h, targets: map[string]*target{}, files: map[string]*followed{}}
+	return &supervisor{hub: h, targets: map[string]*target{}, files: map[string]*followed{}, artefacts: map[string][]artefact{}}
 }
 
 func (v *supervisor) stop() {
@@ -144,7 +149,7 @@ func (v *supervisor) configure(t *target) {
 func (v *supervisor) joined(s *session) []control.ToolDef {
 	hello := s.hello
 	t := v.target(hello.Session, hello.Cwd)
-	if t.session == nil && t.file != "" && t.state != "" && t.pid == 0 {
+	if t.session == nil && t.state != "" && t.pid == 0 {
 		t.detector = loop.New(t.set.Rules()) // it was judged from its file: the bridge knows better
 	}
 	t.session, t.file, t.cwd, t.name, t.pid, t.bye = s, hello.File, hello.Cwd, hello.Name, hello.Pid, ""
@@ -174,6 +179,7 @@ func (v *supervisor) left(s *session) {
 		return
 	}
 	t.session, t.open, t.waits = nil, nil, nil
+	v.callsEnded(t.id)
 	state := stateGone
 	switch {
 	case t.bye != "" && t.failed:
@@ -207,6 +213,7 @@ func (v *supervisor) heard(s *session, ev watchdog.Event) {
 		v.hear(t, loop.Began{})
 	case watchdog.Settled:
 		t.open, t.waits = nil, nil
+		v.callsEnded(t.id)
 		v.hear(t, loop.Ended{})
 	case watchdog.ChildrenChanged:
 		v.hear(t, loop.Children{Working: ev.Running})
@@ -334,10 +341,11 @@ func (v *supervisor) show(t *target) {
 	}
 }
 
-// greet tells a client that begins to watch what may be stuck.
+// greet tells a client that begins to watch what may be stuck, and whose child is
+// whose.
 func (v *supervisor) greet(p *peer) {
 	for _, t := range v.targets {
-		if t.told != nil || t.waits != nil {
+		if t.told != nil || t.waits != nil || t.link.Parent != "" {
 			if err := p.conn.Notify(context.Background(), control.TargetPush, t.public()); err != nil {
 				v.hub.log.Debug("push failed", "method", control.TargetPush, "err", err)
 			}

@@ -3,17 +3,19 @@ package hub
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"piwatch/internal/control"
 	"piwatch/internal/pi"
 )
 
-// How a parent is known.
+// How a parent is known, the surest first.
 const (
-	linkMarker  = "marker"      // the bridge of the parent left its name in the environment
-	linkEnv     = "environment" // Pi did: PI_SESSION_ID
-	linkProcess = "process"     // its process is one above
-	linkHeader  = "header"      // the session was forked, cloned or started from it
+	linkMarker   = "marker"      // the bridge of the parent left its name in the environment
+	linkEnv      = "environment" // Pi did: PI_SESSION_ID
+	linkProcess  = "process"     // its process is one above
+	linkArtefact = "artefact"    // a tool of the parent made its session file
+	linkHeader   = "header"      // the session was forked, cloned or started from it
 )
 
 // linkOf says whose child a session is. A name that was inherited is believed
@@ -47,16 +49,27 @@ func (v *supervisor) linkOf(hello control.BridgeHello) control.Link {
 			}
 		}
 	}
-	if hello.Origin != "" {
-		head, err := pi.ReadHead(hello.Origin, 0)
-		switch {
-		case err != nil:
-			unknown = "the session it was made from cannot be read"
-		case head.HasHeader && head.Header.ID != "" && head.Header.ID != hello.Session:
-			return control.Link{Parent: head.Header.ID, By: linkHeader}
-		}
+	link := originOf(hello.Origin, hello.Session)
+	if link == (control.Link{}) {
+		link.Unknown = unknown
 	}
-	return control.Link{Unknown: unknown}
+	return link
+}
+
+// originOf says from which session another one was forked, cloned or started, by
+// the file that its header names; file "" is for none.
+func originOf(file, id string) control.Link {
+	if file == "" {
+		return control.Link{}
+	}
+	head, err := pi.ReadHead(file, 0)
+	switch {
+	case err != nil:
+		return control.Link{Unknown: "the session it was made from cannot be read"}
+	case head.HasHeader && head.Header.ID != "" && head.Header.ID != id:
+		return control.Link{Parent: head.Header.ID, By: linkHeader}
+	}
+	return control.Link{}
 }
 
 // mayDetach says whether a session may have started a Pi that is not below its
@@ -68,19 +81,25 @@ func (v *supervisor) mayDetach(id string, pid int) bool {
 	return len(v.ancestors(pid)) > 0
 }
 
-// family is the parent of a session whose run counts as work of the parent: a
-// fork is none.
+// family is the parent of a session whose run counts as work of the parent.
 func (v *supervisor) family(hello control.BridgeHello) *control.Parent {
 	t := v.target(hello.Session, hello.Cwd)
-	link := t.link
 	switch {
 	case t.session != nil && t.pid != hello.Pid: // another Pi that only watches
-	case t.pid == hello.Pid && link.Parent != "" && link.By != linkHeader: // it is here again
+	case t.pid == hello.Pid && isStarted(t.plain): // it is here again
 	default:
-		link = v.linkOf(hello)
-		t.link, t.born = link, v.hub.clock.Now()
+		t.plain = v.linkOf(hello)
+		t.file, t.made = hello.File, time.Time{}
+		if made, err := time.Parse(time.RFC3339, hello.Created); err == nil {
+			t.made = made
+		}
+		if t.pid != hello.Pid || hello.Resumed { // after a reload a bridge does not know
+			t.resumed = hello.Resumed
+		}
+		v.relink(t)
 	}
-	if link.Parent == "" || link.By == linkHeader {
+	link := t.link
+	if !isStarted(link) {
 		return nil
 	}
 	parent := &control.Parent{Session: link.Parent}
@@ -117,24 +136,35 @@ func ancestors(pid int) []int {
 	return above
 }
 
-// ended looks for a parent that waits for a child that has just ended, in a tool
-// that began before the child did.
+// ended looks for a parent that waits for a child that has just ended, in the
+// tool that named it, or else in one that began before the child did. A child
+// without a bridge has ended when its file says that its run has.
 func (v *supervisor) ended(child *target) {
 	parent := v.targets[child.link.Parent]
 	if parent == nil || parent.session == nil || child.link.By == linkHeader {
 		return
 	}
 	for _, other := range v.targets {
-		if other != child && other.session != nil && other.link.Parent == parent.id && other.link.By != linkHeader {
+		runs := other.session != nil || other.state == stateWorking
+		if runs && other != child && other.link.Parent == parent.id && other.link.By != linkHeader {
 			return // another child still runs
 		}
 	}
 	for _, call := range parent.open {
-		if !call.since.After(child.born) {
+		if call.id == child.call || child.call == "" && !call.since.After(child.born) {
 			parent.waits = &control.Waits{Child: child.id, Tool: call.tool, Since: child.since.UnixMilli()}
 			v.show(parent)
 			return
 		}
+	}
+}
+
+// goesOn: a child without a bridge works; its parent does not wait for its end
+// if it did.
+func (v *supervisor) goesOn(child *target) {
+	if parent := v.targets[child.link.Parent]; parent != nil && parent.waits != nil && parent.waits.Child == child.id {
+		parent.waits = nil
+		v.show(parent)
 	}
 }
 

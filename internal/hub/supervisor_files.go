@@ -5,9 +5,9 @@ import (
 	"context"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
+	"piwatch/internal/control"
 	"piwatch/internal/loop"
 	"piwatch/internal/pi"
 	"piwatch/internal/tail"
@@ -26,11 +26,19 @@ const (
 
 // followed is a session file that is judged by what is appended to it.
 type followed struct {
-	id     string // of the session, "" until it is known
-	cwd    string
-	offset int64 // what was read: the start of a line
+	header pi.Header
+	origin control.Link // of the header
+	offset int64        // what was read: the start of a line
 	reader *loop.Reader
 	parser *pi.Parser
+	calls  map[string]time.Time // of the last answer, and when it came
+}
+
+// toldFile is what a tool of a session said, by its file, of the files of
+// others.
+type toldFile struct {
+	artefact
+	files []string
 }
 
 // follow judges the sessions without a bridge by their files, until ctx ends.
@@ -64,7 +72,7 @@ func (v *supervisor) changed(path string, size int64) {
 		if err != nil || !head.HasHeader || head.Header.ID == "" {
 			return
 		}
-		f = &followed{id: head.Header.ID, cwd: head.Header.Cwd, offset: max(size-backlog, 0)}
+		f = &followed{header: head.Header, origin: originOf(head.Header.ParentSession, head.Header.ID), offset: max(size-backlog, 0)}
 	}
 	if bridged { // what it says now counts; the file is read on when the bridge is gone
 		f.offset, f.reader = size, nil
@@ -75,12 +83,13 @@ func (v *supervisor) changed(path string, size int64) {
 		if size < f.offset {
 			f.offset = 0 // it was rewritten
 		}
-		f.reader, f.parser = &loop.Reader{}, &pi.Parser{}
+		f.reader, f.parser, f.calls = &loop.Reader{}, &pi.Parser{}, nil
 	}
 	entries := f.read(path)
+	told := f.artefacts(entries)
 	v.keep(path, f)
 	if len(entries) > 0 {
-		v.judge(path, f, entries)
+		v.judge(path, f, entries, told)
 	}
 }
 
@@ -93,7 +102,7 @@ func (v *supervisor) keep(path string, f *followed) {
 // bridged says whether a bridge tells of the session of a file.
 func (v *supervisor) bridged(path string) bool {
 	for _, t := range v.targets {
-		if t.session != nil && t.file != "" && filepath.Clean(t.file) == path {
+		if t.session != nil && t.isAt(path) {
 			return true
 		}
 	}
@@ -124,12 +133,36 @@ func (f *followed) read(path string) []pi.Entry {
 	return entries
 }
 
+// artefacts are the session files that tools named. A call is in the file once
+// it was made, and its result once it was there.
+func (f *followed) artefacts(entries []pi.Entry) []toldFile {
+	var told []toldFile
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.Message == nil:
+		case e.Message.Role == pi.RoleAssistant:
+			f.calls = map[string]time.Time{}
+			for _, call := range e.Message.ToolCalls() {
+				f.calls[call.ToolCallID] = e.Time
+			}
+		case e.Message.Role == pi.RoleToolResult:
+			id := e.Message.ToolCallID
+			files := e.Message.SessionFiles()
+			if since := f.calls[id]; len(files) > 0 && !since.IsZero() && !e.Time.IsZero() {
+				told = append(told, toldFile{artefact{parent: f.header.ID, call: id, since: since, until: e.Time}, files})
+			}
+		}
+	}
+	return told
+}
+
 // judge gives the detector what a file says. It goes by the time of now: what
 // is in the file already is no news.
-func (v *supervisor) judge(path string, f *followed, entries []pi.Entry) {
+func (v *supervisor) judge(path string, f *followed, entries []pi.Entry, told []toldFile) {
 	v.hub.mu.Lock()
 	defer v.hub.mu.Unlock()
-	t := v.target(f.id, f.cwd)
+	t := v.target(f.header.ID, f.header.Cwd)
 	if t.session != nil {
 		return // its bridge came meanwhile
 	}
@@ -137,8 +170,16 @@ func (v *supervisor) judge(path string, f *followed, entries []pi.Entry) {
 		t.pid, t.bye = 0, ""
 		t.detector = loop.New(t.set.Rules())
 	}
-	t.file = path
-	state := t.state
+	t.file, t.made = path, f.header.Time
+	if t.plain == (control.Link{}) {
+		t.plain = f.origin
+	}
+	v.relink(t)
+	for _, one := range told {
+		v.named(t, one.artefact, one.files)
+	}
+	before := t.state
+	state := before
 	for i := range entries {
 		if info := entries[i].SessionInfo; info != nil {
 			t.name = info.Name
@@ -157,4 +198,10 @@ func (v *supervisor) judge(path string, f *followed, entries []pi.Entry) {
 		state = stateIdle
 	}
 	v.become(t, state)
+	switch {
+	case state == stateWorking:
+		v.goesOn(t)
+	case before != state:
+		v.ended(t)
+	}
 }

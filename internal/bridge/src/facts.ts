@@ -10,6 +10,7 @@ import { COMMAND_SAYS, type Session } from "./session.ts";
 
 export class Facts {
 	private parent: { session: string; pid: number } | undefined;
+	private isResumed = false; // this Pi went on with a session that was there
 
 	constructor(
 		private session: Session,
@@ -21,7 +22,8 @@ export class Facts {
 	) {}
 
 	/** Learns which Pi this one is a child of, and marks the processes to come as children of this one. */
-	begin(): void {
+	begin(reason: string): void {
+		this.isResumed = (reason === "startup" || reason === "resume") && this.hasHistory;
 		const mark = /^(.+):(\d+)$/.exec(process.env[PARENT_MARK] ?? "");
 		if (mark && Number(mark[2]) !== process.pid) this.parent = { session: mark[1], pid: Number(mark[2]) };
 		process.env[PARENT_MARK] = `${this.session.id}:${process.pid}`;
@@ -64,16 +66,22 @@ export class Facts {
 			pid: process.pid,
 			mode: ctx.mode,
 			reason,
-			history: this.branch.entries.some((entry) => entry.type === "message"),
+			history: this.hasHistory,
 			boundary: this.session.hasEdits,
 			parent: this.parent,
 			inherited: process.env.PI_SESSION_ID,
 			origin: manager.getHeader()?.parentSession,
+			created: manager.getHeader()?.timestamp,
+			resumed: this.isResumed,
 			env,
 			other: this.otherWatchdog(),
 			facts: this.now(),
 			records: this.branch.essence,
 		};
+	}
+
+	private get hasHistory(): boolean {
+		return this.branch.entries.some((entry) => entry.type === "message");
 	}
 
 	private otherWatchdog(): string {

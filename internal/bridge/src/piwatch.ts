@@ -6,6 +6,7 @@
 // matters. A module that nobody else depends on ties itself, in its constructor: `session.on` for events, which it hears
 // before the others, `link.serve` for requests of the hub, `link.onWelcome` and `link.onLost` for its coming and going.
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { Artefacts } from "./artefact.ts";
 import { Branch } from "./branch.ts";
 import { Checks } from "./check.ts";
 import { registerCommands } from "./command.ts";
@@ -53,6 +54,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 	const navigator = new Navigator(session);
 	const rollback = new Rollback(session, branch, compaction, checks, fold, navigator, facts);
 	new Supervisor(session, link, run, checks, facts);
+	new Artefacts(session, link);
 	registerCommands(session, link, navigator, keyboard);
 	showMessages(pi);
 
@@ -97,7 +99,7 @@ export default function piwatch(pi: ExtensionAPI): void {
 			return;
 		}
 		session.begin(c);
-		facts.begin();
+		facts.begin(event.reason);
 		if (!session.hasEdits) hook.restore();
 		keyboard.listen();
 		const tried = link.start(event.reason);
