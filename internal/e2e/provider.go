@@ -19,6 +19,7 @@ const (
 	ChatCompletions   API = "openai-completions"
 	AnthropicMessages API = "anthropic-messages"
 	Responses         API = "openai-responses"
+	GoogleGenerative  API = "google-generative-ai"
 )
 
 // endpoint is where an API's requests go, below the base URL.
@@ -33,6 +34,7 @@ var endpoints = []endpoint{
 	{ChatCompletions, "/v1", "/v1/chat/completions", newChatEncoder},
 	{AnthropicMessages, "", "/v1/messages", newAnthropicEncoder},
 	{Responses, "/v1", "/v1/responses", newResponsesEncoder},
+	{GoogleGenerative, "/v1beta", "/v1beta/models/" + ModelName + ":streamGenerateContent", newGoogleEncoder},
 }
 
 // encoder writes a reply as the events of one API's stream.

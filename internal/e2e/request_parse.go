@@ -6,7 +6,7 @@ import (
 )
 
 // parse reads what the APIs have in common, as far as it can: chat completions
-// and Anthropic have "messages", responses has "input".
+// and Anthropic have "messages", responses has "input", Google has "contents".
 func (r *Request) parse() {
 	var body struct {
 		Model    string          `json:"model"`
@@ -18,7 +18,11 @@ func (r *Request) parse() {
 			Function struct {
 				Name string `json:"name"`
 			} `json:"function"`
+			Google []struct {
+				Name string `json:"name"`
+			} `json:"functionDeclarations"`
 		} `json:"tools"`
+		googleBody
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return
@@ -30,8 +34,14 @@ func (r *Request) parse() {
 	for _, m := range append(body.Messages, body.Input...) {
 		r.messages = m.addTo(r.messages)
 	}
+	r.messages = append(r.messages, body.googleBody.messages()...)
 	for _, tool := range body.Tools {
-		r.tools = append(r.tools, tool.Name+tool.Function.Name)
+		for _, one := range tool.Google {
+			r.tools = append(r.tools, one.Name)
+		}
+		if name := tool.Name + tool.Function.Name; name != "" {
+			r.tools = append(r.tools, name)
+		}
 	}
 }
 

@@ -295,7 +295,7 @@ func TestAlertWaitsForTheUser(t *testing.T) {
 // The input rule reads what Pi sends to each kind of provider.
 func TestRepeatedInputOfEachAPI(t *testing.T) {
 	EachPi(t, func(t *testing.T, pi *Pi) {
-		for _, api := range []API{ChatCompletions, AnthropicMessages, Responses} {
+		for _, api := range []API{ChatCompletions, AnthropicMessages, Responses, GoogleGenerative} {
 			t.Run(string(api), func(t *testing.T) {
 				h := NewHome(t, pi, HomeOptions{API: api})
 				startHub(t, h)
