@@ -9,6 +9,6 @@
 //
 // Where to look: session.go and context.go are the session file and what the
 // model is sent, run.go to tools.go the agent, user.go the person at the
-// keyboard, link.go, serve.go and check.go the bridge; story.go and plain.go
-// are piwatch demo.
+// keyboard, link.go, serve.go, check.go and report.go the bridge; story.go and
+// plain.go are piwatch demo.
 package demo

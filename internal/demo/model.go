@@ -30,6 +30,9 @@ func (p *Pi) answer(ctx context.Context) (*row, Answer) {
 		request.Check = p.check.id
 	}
 	p.requests = append(p.requests, request)
+	if p.check == nil && p.link != nil {
+		p.given = p.newestPart(messages)
+	}
 	r.ResponseID = fmt.Sprintf("stand-in-%d", request.N)
 	a := p.setup.Script(request)
 

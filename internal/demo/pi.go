@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -83,6 +84,7 @@ type queued struct {
 // bridge is what the extension inside Pi knows; a reload makes a new one.
 type bridge struct {
 	instance   string
+	resumed    bool // it went on with a session that was there
 	link       *link
 	tries      int
 	waiting    bool // between two tries
@@ -98,7 +100,8 @@ type bridge struct {
 	runs       int
 	aborted    bool
 	runAborted bool
-	ownAbort   bool // the bridge ended the run; no act of the user
+	ownAbort   bool            // the bridge ended the run; no act of the user
+	given      json.RawMessage // of the request that is being answered
 
 	key       bool // pressed since
 	draftSent bool
@@ -164,7 +167,7 @@ func New(ctx context.Context, setup Setup) (*Pi, error) {
 func (p *Pi) load(reason string) {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
-	p.bridge = bridge{instance: hex.EncodeToString(b[:])}
+	p.bridge = bridge{instance: hex.EncodeToString(b[:]), resumed: (reason == "startup" || reason == "resume") && p.session.hasHistory()}
 	if held, ok := p.heldTool(); ok {
 		p.register(held)
 	}

@@ -75,6 +75,7 @@ func (p *Pi) loop(ctx context.Context, pending []queued) {
 			if p.ctx.Err() != nil {
 				return
 			}
+			p.tellAnswer(row)
 			e := p.session.addMessage(row, p.clock.Now())
 			if p.check != nil {
 				p.check.decideInBatch = p.callsTool(row)

@@ -137,12 +137,13 @@ func (p *Pi) hello(reason string) control.BridgeHello {
 		Role: "bridge", Protocol: control.Protocol, Bridge: "stand-in", Instance: p.instance,
 		Session: p.session.id, File: p.session.path, Cwd: p.session.cwd, Name: p.session.name, Model: p.modelName(),
 		Pid: p.setup.Pid, Mode: p.setup.Mode, Reason: reason, Boundary: true, Parent: p.setup.Parent, Env: p.setup.Env, Facts: p.facts(),
+		Created: p.session.created, Resumed: p.resumed,
 	}
 	if h.Env == nil {
 		h.Env = map[string]string{}
 	}
 	branch := p.session.branch()
-	h.History = slices.ContainsFunc(branch, func(e *entry) bool { return e.kind == pi.TypeMessage })
+	h.History = p.session.hasHistory()
 	h.Records = essence(branch)
 	return h
 }

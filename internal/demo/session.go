@@ -23,6 +23,7 @@ type session struct {
 	id, cwd string
 	path    string // "" for a session without a file
 	header  []byte
+	created string // as the header says
 	entries []*entry
 	byID    map[string]*entry
 	leaf    string
@@ -40,7 +41,8 @@ func newSession(dir, cwd string, now time.Time) (*session, error) {
 			return nil, fmt.Errorf("the folder of the session: %w", err)
 		}
 	}
-	header, err := encode(headerRecord{Type: pi.TypeSession, Version: pi.CurrentVersion, ID: s.id, Timestamp: now.UTC().Format(isoTime), Cwd: cwd})
+	s.created = now.UTC().Format(isoTime)
+	header, err := encode(headerRecord{Type: pi.TypeSession, Version: pi.CurrentVersion, ID: s.id, Timestamp: s.created, Cwd: cwd})
 	s.header = header
 	return s, err
 }
@@ -102,6 +104,11 @@ func (s *session) branch() []*entry {
 	}
 	slices.Reverse(branch)
 	return branch
+}
+
+// hasHistory says whether the branch holds a message.
+func (s *session) hasHistory() bool {
+	return slices.ContainsFunc(s.branch(), func(e *entry) bool { return e.kind == pi.TypeMessage })
 }
 
 // last is the last custom entry of a type on the branch, nil when there is none.

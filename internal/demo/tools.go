@@ -32,11 +32,17 @@ func (p *Pi) execute(ctx context.Context, r *row, a Answer) (rows []*entry, term
 	}
 	results := make([]*result, len(a.Calls))
 	for i, c := range a.Calls {
-		results[i] = p.prepare(ctx, r, c)
+		p.tellCall(c)
+		if results[i] = p.prepare(ctx, r, c); results[i] != nil {
+			p.tellResult(c, results[i])
+		}
 	}
 	for i, c := range a.Calls {
 		if results[i] == nil {
 			results[i] = p.runTool(ctx, c, a.Hold)
+			if p.ctx.Err() == nil {
+				p.tellResult(c, results[i])
+			}
 		}
 		if p.ctx.Err() != nil {
 			return nil, true

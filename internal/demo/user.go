@@ -45,6 +45,9 @@ func (p *Pi) submit(text, source string, queue *[]queued) {
 	if human {
 		p.aborted = false
 	}
+	if human {
+		p.tell(control.Spoke, control.SpokeEvent{Text: text})
+	}
 	p.tell(control.Input, control.InputEvent{Source: source, Said: watchdog.Beginning(text)})
 	if p.running || p.compacting {
 		*queue = append(*queue, queued{text: text})
