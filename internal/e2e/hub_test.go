@@ -19,15 +19,16 @@ import (
 	"piwatch/internal/hub"
 )
 
-// startHub runs a hub in this process, in the home's place for it.
-func startHub(t testing.TB, h *Home, change ...func(*hub.Options)) {
+// startHub runs a hub in this process, in the home's place for it, until stop or
+// the end of the test.
+func startHub(t testing.TB, h *Home, change ...func(*hub.Options)) (stop func()) {
 	t.Helper()
-	startHubAt(t, h, nil, change...)
+	return startHubAt(t, h, nil, change...)
 }
 
-// judgesFiles has a hub watch the sessions without a bridge, too.
-func judgesFiles(h *Home) func(*hub.Options) {
-	return func(o *hub.Options) { o.SessionDirs = []string{filepath.Join(h.Agent, "sessions")} }
+// judgesFiles has a hub watch the sessions without a bridge, too, in a folder.
+func judgesFiles(dir string) func(*hub.Options) {
+	return func(o *hub.Options) { o.SessionDirs = []string{dir} }
 }
 
 // hubClock is a clock that stands still until the test moves it.
@@ -40,11 +41,11 @@ func (c hubClock) AfterFunc(d time.Duration, f func()) hub.Timer {
 }
 
 // startHubAt is startHub with a clock of the test's.
-func startHubAt(t testing.TB, h *Home, clock hub.Clock, change ...func(*hub.Options)) {
+func startHubAt(t testing.TB, h *Home, clock hub.Clock, change ...func(*hub.Options)) (stop func()) {
 	t.Helper()
 	socket := hubSocket(t, h)
 	ready := make(chan struct{})
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	log := &strings.Builder{}
 	proxy := hub.GatewayOptions{
@@ -63,8 +64,8 @@ func startHubAt(t testing.TB, h *Home, clock hub.Clock, change ...func(*hub.Opti
 	case err := <-ended:
 		t.Fatalf("hub: %v", err)
 	}
-	t.Cleanup(func() {
-		stop()
+	stop = sync.OnceFunc(func() {
+		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("hub: %v", err)
 		}
@@ -72,6 +73,8 @@ func startHubAt(t testing.TB, h *Home, clock hub.Clock, change ...func(*hub.Opti
 			t.Logf("log of the hub:\n%s", log)
 		}
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 func hubSocket(t testing.TB, h *Home) string {
