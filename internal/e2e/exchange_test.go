@@ -134,3 +134,41 @@ func TestRollbackRefused(t *testing.T) {
 		rpc.Close()
 	})
 }
+
+// TestAnEndOutlivesItsFold: a watchdog that the agent ended stays off, whatever is
+// done by hand with the exchange of that end, also when the hub is killed after.
+func TestAnEndOutlivesItsFold(t *testing.T) {
+	EachPi(t, func(t *testing.T, pi *Pi) {
+		h := NewHome(t, pi, HomeOptions{})
+		installBridge(t, h)
+		h.Provider.Enqueue(Text("Whole."), decision(watchdog.Done, "all"))
+		rpc := h.StartRPC(Launch{})
+		defer stopHub(t, h)
+		rpc.Prompt("/watchdog timeout=0")
+		rpc.askedTurn("do it", isOutcome(watchdog.Done))
+		rpc.Pass() // it has a way to move the branch from now on
+		session := rpc.SessionID()
+		says := func(want string, args ...string) (string, bool) {
+			got := h.RunPiwatch(args...)
+			return got.Stdout + got.Stderr, strings.Contains(got.Stdout+got.Stderr, want)
+		}
+		for _, step := range []struct{ command, want string }{
+			{"unfold", "back in the context"}, {"fold", "out of the context again"}, {"unfold", "back in the context"}, {"rollback", "off the branch"},
+		} {
+			if got, ok := says(step.want, step.command, session, "1"); !ok {
+				t.Errorf("piwatch %s says %q, want %q", step.command, got, step.want)
+			}
+			kill(t, hubPID(t, h))
+			got, ok := "", false
+			poll(Timeout(), func() bool { got, ok = says("off: the agent answered done", "status", session); return ok })
+			if !ok {
+				t.Errorf("after %s, another hub says %s", step.command, got)
+			}
+			if got := h.RunPiwatch("wait", session, "--timeout", "10s"); got.ExitCode != 0 {
+				t.Errorf("after %s, wait ends with %d: %s%s", step.command, got.ExitCode, got.Stdout, got.Stderr)
+			}
+		}
+		rpc.Close()
+		wantRequests(t, h, 2)
+	})
+}

@@ -78,8 +78,13 @@ export class FoldHook {
 	unfold(outcome: Json): string {
 		this.undrop(outcome);
 		// The rows are off the branch: they can come back to it for good only while nothing follows the exchange.
-		const nothingSince = this.branch.sinceCheck(outcome.check)?.after.every(isOwnRecord) ?? false;
-		if (outcome.fold === "branch" && nothingSince) this.session.manager.branch(outcome.rows.at(-1));
+		const { check } = outcome;
+		const since = this.branch.sinceCheck(check)?.after;
+		if (outcome.fold !== "branch" || !since?.every(isOwnRecord)) return "";
+		this.session.manager.branch(outcome.rows.at(-1));
+		// What the records say that came since still holds: the first of them are copies of those that are here.
+		const here = this.branch.sinceCheck(check)?.after.filter(isOwnRecord).length ?? 0;
+		for (const r of since.slice(here)) this.session.append(r.customType, r.data);
 		return "";
 	}
 

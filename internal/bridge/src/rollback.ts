@@ -69,12 +69,16 @@ export class Rollback {
 			const moved = await navigate(marker.id);
 			if (moved.cancelled) return refused("another extension kept the branch where it is");
 			if (this.session.manager.getLeafId() !== marker.id) return refused("Pi did not move the branch");
-			// The records after the marker left the branch with the exchange: what they say still holds.
-			for (const r of after.filter(isOwnRecord)) {
-				const same = isRecord(r, RECORD_OUTCOME) && r.data?.check === check;
-				if (!same) this.session.append(r.customType, r.data);
+			// The records after the marker left the branch with the exchange: what they say still holds, in their order. That of
+			// its end is one, however often its fold was changed.
+			const isEnd = (e: any): boolean => isRecord(e, RECORD_OUTCOME) && e.data?.check === check;
+			const records = after.filter(isOwnRecord);
+			const end = records.findIndex(isEnd);
+			const ended = { ...outcome, fold: "rollback", unfolded: undefined, again: undefined };
+			for (const [i, r] of records.entries()) {
+				if (i === end) this.session.append(RECORD_OUTCOME, ended);
+				else if (!isEnd(r)) this.session.append(r.customType, r.data);
 			}
-			this.session.append(RECORD_OUTCOME, { ...outcome, fold: "rollback" });
 			return { ...sent, facts: this.facts.now() };
 		} finally {
 			this.ownMove = false;
