@@ -29,7 +29,7 @@ type Story struct {
 	Paused   bool
 	Settings watchdog.Settings
 	Count    int // checks since the user's last message
-	Decision watchdog.Decision
+	Decision watchdog.Decision // the last one since the user's last message
 	Note     string
 	Why      string // why monitoring ended
 	Wait     Wait
@@ -45,7 +45,7 @@ func (s *Story) user(n *node) {
 	if s.First == "" && len(n.rows) > 0 {
 		s.First = n.rows[0].Title
 	}
-	s.Standing, s.Count = Working, 0
+	s.Standing, s.Count, s.Decision, s.Note = Working, 0, "", ""
 	s.Wait = Wait{}
 	s.Wait.asked(n.time)
 }

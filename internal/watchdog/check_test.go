@@ -63,8 +63,14 @@ func TestOnceEnds(t *testing.T) {
 		s.wants("ended " + string(d) + " that is all")
 		s.settle()
 		s.is(Off, "off: the agent answered "+string(d))
+		if v := s.e.View(s.now); v.Last != d || v.Note != "that is all" {
+			t.Errorf("the last answer is %s %q", v.Last, v.Note)
+		}
 		s.user()
 		s.settle()
+		if v := s.e.View(s.now); v.Last != "" || v.Note != "" {
+			t.Errorf("the user spoke, and the last answer is %s %q", v.Last, v.Note)
+		}
 		s.wait(time.Hour)
 		s.wantsNothing()
 	}

@@ -281,6 +281,7 @@ func (e *Engine) onSpoken(now time.Time, ev Spoken) []Effect {
 	}
 	e.human, e.interrupted, e.suspended, e.count, e.refused = true, false, false, 0, 0
 	e.said = Beginning(ev.Said)
+	e.last, e.note = "", "" // it was answered
 	e.facts.Aborted = false
 	e.deadline, e.left = time.Time{}, 0
 	return out

@@ -44,6 +44,7 @@ func (s *State) read(e *pi.Entry) {
 	switch {
 	case e.Message != nil && e.Message.Role == "user":
 		s.Human, s.Count, s.Suspended, s.Owed, s.Interrupted, s.Wrong = true, 0, false, "", false, false
+		s.Last, s.Note = "", ""
 		s.Said = Beginning(e.Message.Text())
 	case e.Message != nil && e.Message.Role == "assistant":
 		if s.Interrupted = e.Message.StopReason == "aborted"; s.Interrupted {

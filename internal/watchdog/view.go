@@ -44,7 +44,7 @@ type View struct {
 	Check string `json:"check,omitempty"`
 	// Exchange is the id of the last check that was closed.
 	Exchange string `json:"exchange,omitempty"`
-	// Last is the last decision with its note, for the status bar.
+	// Last is the last decision since the user's last message, with its note.
 	Last Decision `json:"last,omitempty"`
 	Note string   `json:"note,omitempty"`
 }
