@@ -59,7 +59,7 @@ func TestSilentStopBeforeTheHub(t *testing.T) {
 	EachPi(t, func(t *testing.T, pi *Pi) {
 		h := NewHome(t, pi, HomeOptions{})
 		now, late := filepath.Join(h.Dir, "now"), filepath.Join(h.Dir, "late")
-		script := fmt.Sprintf("#!/bin/sh\nuntil [ -e '%s' ]; do sleep 0.05; done\nexec '%s' \"$@\"\n", now, Piwatch(t))
+		script := fmt.Sprintf("#!/bin/sh\nuntil [ -e '%s' ]; do [ -d '%s' ] || exit 1; sleep 0.05; done\nexec '%s' \"$@\"\n", now, h.Dir, Piwatch(t))
 		if err := os.WriteFile(late, []byte(script), 0o700); err != nil {
 			t.Fatal(err)
 		}

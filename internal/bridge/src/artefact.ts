@@ -21,7 +21,14 @@ function namedFiles(value: unknown): string[] {
 	for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
 		const below: any[] = [];
 		for (const one of level) {
-			for (const key in one) {
+			if (!one || ArrayBuffer.isView(one)) continue;
+			if (Array.isArray(one)) {
+				below.push(...one.slice(0, MOST_VALUES - looked).filter((inner) => typeof inner === "object"));
+				looked += one.length;
+				if (looked > MOST_VALUES) return [...found];
+				continue;
+			}
+			for (const key of Object.keys(one)) {
 				if (found.size === MOST_FILES || ++looked > MOST_VALUES) return [...found];
 				const inner = one[key];
 				if (typeof inner === "object") below.push(inner);
@@ -63,7 +70,7 @@ export class Artefacts {
 	/** Tells of the files that the call has not named before. */
 	private look(call: string, result: any): void {
 		const started = this.running.get(call);
-		if (!started) return;
+		if (!started || !this.link.open) return; // the end names them again
 		const fresh = this.fresh(started, result);
 		started.files.push(...fresh);
 		this.tell(started, fresh);

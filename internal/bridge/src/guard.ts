@@ -18,6 +18,14 @@ function stoppedByItself(messages: any[]): boolean {
 	return messages.findLast((m) => m.role === "assistant")?.stopReason === "stop";
 }
 
+/** Whether it is worth waiting for a hub, which decides: the last answer says nothing at first sight, or begins with a tag. */
+function mayBeSilent(messages: any[]): boolean {
+	const content = messages.findLast((m) => m.role === "assistant")?.content ?? [];
+	const blocks: any[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+	const isWord = (b: any): boolean => b.type === "toolCall" || (b.type === "text" && !/^[\s\u200b-\u200d\u2060\ufeff]*(<|$)/.test(b.text ?? ""));
+	return stoppedByItself(messages) && !blocks.some(isWord);
+}
+
 export class Guard {
 	private context: ExtensionContext | undefined; // while the hub is asked
 	private sent = false;
@@ -35,7 +43,7 @@ export class Guard {
 
 	/** At the end of a run. True: a message was sent into it, so it goes on. */
 	async ended(messages: any[], c: ExtensionContext): Promise<boolean> {
-		if (!this.link.open && stoppedByItself(messages) && !this.run.interrupted) await this.link.comeback();
+		if (!this.link.open && mayBeSilent(messages) && !this.run.interrupted) await this.link.comeback(c.signal);
 		if (!this.link.open) return false;
 		const event = this.event(messages);
 		if (!event) return false;

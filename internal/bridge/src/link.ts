@@ -89,11 +89,12 @@ export class Link {
 		return soon(this.joined, START_MS);
 	}
 
-	/** As ready, but once for each time that the hub is away: it may be starting, or never come. */
-	comeback(): Promise<void> {
-		if (this.isGivenUp) return Promise.resolve();
+	/** As ready, but once for each time that the hub is away: it may be starting, or never come. Not longer than until the
+	 * signal. */
+	async comeback(signal: AbortSignal | undefined): Promise<void> {
+		if (this.isGivenUp || signal?.aborted) return;
 		this.isGivenUp = true;
-		return this.ready();
+		await Promise.race([this.ready(), new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }))]);
 	}
 
 	/** The promise is kept once a hub that is there has answered, and at once where none is. */
@@ -127,7 +128,10 @@ export class Link {
 
 	private async join(reason: string): Promise<void> {
 		const path = socketPath();
-		if (!path) throw new Error("no place for the hub's socket");
+		if (!path) {
+			this.markJoined(); // nobody waits for a hub that has no place
+			throw new Error("no place for the hub's socket");
+		}
 		await this.channel.connect(path).catch((cause) => {
 			if (this.session.live) safe(() => this.launch());
 			throw cause;
@@ -138,6 +142,7 @@ export class Link {
 		} catch (cause) {
 			this.channel.close(); // a hub that does not know us: nothing may go to it
 			this.why = `piwatch: the hub does not take this bridge (${causeText(cause)}). After an upgrade: piwatch install, then /reload`;
+			this.markJoined(); // nor for one that does not take this bridge
 			throw cause;
 		}
 		this.why = "";
