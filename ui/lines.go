@@ -25,7 +25,7 @@ func Lines(ctx context.Context, w io.Writer, o Options) error {
 	defer feed.wait()
 	defer cancel()
 	feed.watchHub(o.Hub, o.Redial)
-	l := teller{w: w, o: o, feed: feed, signs: watchdog.Symbols, told: map[string]*told{}}
+	l := teller{w: w, o: o, feed: feed, days: timeline.DaysSince(o.Now()), signs: watchdog.Symbols, told: map[string]*told{}}
 	if o.ASCII {
 		l.signs = watchdog.ASCII
 	}
@@ -48,6 +48,7 @@ type teller struct {
 	o     Options
 	feed  *feed
 	signs watchdog.Glyphs
+	days  *timeline.Days
 	told  map[string]*told // by session file, or id where there is none
 }
 
@@ -117,7 +118,7 @@ func (l *teller) session(s *control.Session) error {
 	}
 	t := l.told[key]
 	if t == nil {
-		t = &told{print: timeline.NewPrinter(l.w, l.o.Now())}
+		t = &told{print: timeline.NewPrinter(l.w, l.days)}
 		l.told[key] = t
 		if s.File != "" {
 			l.feed.follow(l.feed.ctx, s.File)
@@ -160,7 +161,7 @@ func nameOf(s *control.Session) string {
 }
 
 func (l *teller) say(at time.Time, label, text string) error {
-	_, err := fmt.Fprintf(l.w, "%s  %-*s  %s\n", at.Local().Format(time.TimeOnly), labelWidth, label, text)
+	_, err := fmt.Fprintf(l.w, "%s%s  %-*s  %s\n", l.days.Heading(at), at.Local().Format(time.TimeOnly), labelWidth, label, text)
 	if err != nil {
 		return fmt.Errorf("print a line: %w", err)
 	}

@@ -280,9 +280,13 @@ func TestTheTimelineSaysTheDay(t *testing.T) {
 		t.Errorf("in a session of one day:\n%s", m.View())
 	}
 	parent := m.story.rows[len(m.story.rows)-1].Entry
-	for _, id := range []string{"n1", "n2"} {
+	for i, id := range []string{"n0", "n1", "n2"} {
+		at := first.Time.AddDate(0, 0, 2)
+		if i == 0 {
+			at = time.Time{} // not known
+		}
 		send(m, entriesCame{path: m.story.path, entries: []timeline.Entry{timeline.Digest(&pi.Entry{
-			ID: id, ParentID: parent, Time: first.Time.AddDate(0, 0, 2), Message: &pi.Message{Role: pi.RoleUser, Content: []pi.Block{{Type: "text", Text: "said in " + id}}},
+			ID: id, ParentID: parent, Time: at, Message: &pi.Message{Role: pi.RoleUser, Content: []pi.Block{{Type: "text", Text: "said in " + id}}},
 		})}})
 		parent = id
 	}

@@ -144,16 +144,18 @@ func (p *storyPane) lines(e *env, i int) []string {
 
 // newDay says whether a row is the first of its day, in a session of several.
 func (p *storyPane) newDay(i int) bool {
-	before := p.rows[max(i-1, 0)].Time
-	if i == 0 {
-		before = p.rows[len(p.rows)-1].Time
+	at := p.rows[i].Time
+	if at.IsZero() {
+		return false
 	}
-	return !sameDay(before, p.rows[i].Time)
-}
-
-// sameDay compares the days of two times; it is so where one is not known.
-func sameDay(a, b time.Time) bool {
-	return a.IsZero() || b.IsZero() || a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
+	// Before the first row that has a time comes the last one: in a session of one
+	// day they are of the same.
+	for n := range p.rows {
+		if before := p.rows[(i-1-n+len(p.rows))%len(p.rows)].Time; !before.IsZero() {
+			return !timeline.SameDay(before, at)
+		}
+	}
+	return false
 }
 
 func sameMinute(a, b time.Time) bool {

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -136,7 +135,7 @@ func (a *app) rowPrinter() rowPrinter {
 	if a.json {
 		return &jsonRows{said: map[string]string{}, write: func(l loggedRow) error { return a.printLine(l) }}
 	}
-	return lineRows{timeline.NewPrinter(cutTo(a.out), time.Time{})}
+	return lineRows{timeline.NewPrinter(cutTo(a.out), &timeline.Days{})}
 }
 
 // cutTo cuts lines to the terminal where out is one.

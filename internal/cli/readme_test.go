@@ -77,7 +77,7 @@ func storyOfACheck() string {
 	rows := slices.DeleteFunc(s.builder.Rows(), func(r *timeline.Row) bool { return r.Kind == timeline.Setting || r.Kind == timeline.Thinking })
 	var b strings.Builder
 	b.WriteString("```\n")
-	if err := timeline.NewPrinter(&b, time.Time{}).Print(rows); err != nil {
+	if err := timeline.NewPrinter(&b, &timeline.Days{}).Print(rows); err != nil {
 		return err.Error()
 	}
 	b.WriteString("```\n")

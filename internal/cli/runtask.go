@@ -402,7 +402,7 @@ func (a *app) progress(flags runFlags) rowPrinter {
 	case flags.quiet:
 		return noRows{}
 	}
-	return lineRows{timeline.NewPrinter(cutTo(a.err), time.Now())}
+	return lineRows{timeline.NewPrinter(cutTo(a.err), timeline.DaysSince(time.Now()))}
 }
 
 // noRows prints nothing.

@@ -3,7 +3,6 @@ package timeline
 import (
 	"fmt"
 	"io"
-	"time"
 )
 
 // Printer prints a timeline as it grows, one line a row: for a place without a
@@ -16,7 +15,7 @@ type Printer struct {
 
 	out  io.Writer
 	said map[string]told // by row key
-	day  string          // of the line before
+	days *Days
 }
 
 // told is what was printed of a row.
@@ -26,19 +25,10 @@ type told struct {
 	fold     FoldState
 }
 
-// NewPrinter makes a Printer that writes to out. A line on another day than the
-// one before comes after a line with its date; since is the time before the first
-// one, and zero where the reader does not know it.
-func NewPrinter(out io.Writer, since time.Time) *Printer {
-	return &Printer{out: out, said: map[string]told{}, day: day(since)}
-}
-
-// day is the date of a time, "" for none.
-func day(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.Local().Format(time.DateOnly)
+// NewPrinter makes a Printer that writes to out; days are those of all lines
+// there.
+func NewPrinter(out io.Writer, days *Days) *Printer {
+	return &Printer{out: out, said: map[string]told{}, days: days}
 }
 
 // Skip takes rows for printed: those that were there before.
@@ -64,10 +54,7 @@ func (p *Printer) Print(rows []*Row) error {
 			continue
 		}
 		p.said[r.Key] = now
-		line := Line(r, p.Name)
-		if date := day(r.Time); date != "" && date != p.day {
-			p.day, line = date, date+"\n"+line
-		}
+		line := p.days.Heading(r.Time) + Line(r, p.Name)
 		if _, err := fmt.Fprintln(p.out, line); err != nil {
 			return fmt.Errorf("print the timeline: %w", err)
 		}

@@ -23,7 +23,7 @@ func TestPrinterSaysEachThingOnce(t *testing.T) {
 	outcome.Fold, outcome.Unfolded = "", watchdog.FoldEdit
 	s.outcome(outcome)
 	var out strings.Builder
-	p := NewPrinter(&out, began)
+	p := NewPrinter(&out, DaysSince(began))
 	var b Builder
 	for _, e := range s.entries() {
 		b.Add(e)
@@ -45,7 +45,7 @@ func TestPrinterSaysEachThingOnce(t *testing.T) {
 	}
 
 	out.Reset()
-	p = NewPrinter(&out, began)
+	p = NewPrinter(&out, DaysSince(began))
 	p.Name = "api"
 	p.Skip(b.Rows())
 	s.user("more")
@@ -74,8 +74,24 @@ func TestPrinterSaysTheDay(t *testing.T) {
 		"one of the year past": {first.AddDate(-1, 0, 0), "2026-03-01\n" + night},
 	} {
 		var out strings.Builder
-		if err := NewPrinter(&out, c.since).Print(rows); err != nil || out.String() != c.want {
+		if err := NewPrinter(&out, DaysSince(c.since)).Print(rows); err != nil || out.String() != c.want {
 			t.Errorf("%s: printed, %v\n%s", name, err, out.String())
 		}
+	}
+}
+
+// Two sessions that are printed to one place have their days in common.
+func TestPrintersShareDays(t *testing.T) {
+	var out strings.Builder
+	days := &Days{}
+	for _, name := range []string{"a", "b"} {
+		p := NewPrinter(&out, days)
+		p.Name = name
+		if err := p.Print([]*Row{{Key: "k", Kind: User, Title: "go", Time: time.Date(2026, 3, 2, 0, 1, 0, 0, time.Local)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := "2026-03-02\n00:01:00  user     a: go\n00:01:00  user     b: go\n"; out.String() != want {
+		t.Errorf("printed %q", out.String())
 	}
 }

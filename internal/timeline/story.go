@@ -28,7 +28,7 @@ type Story struct {
 	Watched  bool      // monitoring is on, as far as the file knows
 	Paused   bool
 	Settings watchdog.Settings
-	Count    int // checks since the user's last message
+	Count    int               // checks since the user's last message
 	Decision watchdog.Decision // the last one since the user's last message
 	Note     string
 	Why      string // why monitoring ended
