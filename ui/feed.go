@@ -20,8 +20,9 @@ type feed struct {
 	// last is when messages were handed out; next alone uses it.
 	last time.Time
 
-	watch fileWatch
-	stop  context.CancelFunc // ends the follower of the open session
+	watch  fileWatch
+	listed []string           // folders whose sessions are listed; nil: none are
+	stop   context.CancelFunc // ends the follower of the open session
 }
 
 // fed are messages of the feed, in order.
@@ -170,6 +171,9 @@ func (f *feed) pump(hub Hub) (worked bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	for i := range sessions {
+		f.cover(sessions[i].File)
+	}
 	f.send(f.ctx, hubUp{hub, sessions})
 	for {
 		select {
@@ -178,6 +182,9 @@ func (f *feed) pump(hub Hub) (worked bool, err error) {
 		case push, ok := <-pushes:
 			if !ok {
 				return true, errors.New("the hub closed the connection")
+			}
+			if push.Session != nil {
+				f.cover(push.Session.File)
 			}
 			f.send(f.ctx, hubPush{push})
 		}

@@ -133,6 +133,22 @@ func TestTheScreenIsLive(t *testing.T) {
 	d.feed.wait()
 }
 
+// The file of a session that the hub knows is read also where Pi keeps no sessions
+// here: with --session-dir, or of another agent folder. So are those beside it.
+func TestASessionElsewhere(t *testing.T) {
+	elsewhere := t.TempDir()
+	one := live("bbbb-2", "", viewOf(watchdog.Working), control.Facts{})
+	one.File = copyFixture(t, elsewhere, "bbbb-2")
+	hub := newFakeHub()
+	d := drive(t, Options{Dirs: []pi.Dir{{Path: t.TempDir()}}, Redial: hub.dial})
+	d.sees("No sessions yet")
+	hub.pushes <- control.Push{Session: &one}
+	d.sees("● working  Migrate the sett")
+	copyFixture(t, elsewhere, "cccc-3")
+	d.sees("Sessions 2", "terraform plan")
+	d.quit()
+}
+
 func TestTheHubGoesAndComes(t *testing.T) {
 	first := newFakeHub(live("s1", "web", viewOf(watchdog.Working), control.Facts{}))
 	second := newFakeHub(live("s1", "web", viewOf(watchdog.Suspended), control.Facts{Idle: true}))

@@ -2,6 +2,8 @@ package ui
 
 import (
 	"errors"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"piwatch/internal/pi"
@@ -11,11 +13,27 @@ import (
 // filesAtOnce is how many files come to the model in one message.
 const filesAtOnce = 32
 
-// watchFiles keeps the list of session files.
+// watchFiles keeps the list of session files. Call it before watchHub.
 func (f *feed) watchFiles(dirs []pi.Dir) {
+	f.listed = []string{}
+	f.list(dirs)
+}
+
+// cover lists the folder of a session that the hub knows, which may be none of
+// those in which Pi keeps sessions here: another agent folder, or --session-dir.
+func (f *feed) cover(file string) {
+	dir := filepath.Dir(file)
+	isListed := func(root string) bool { return root == dir || root == filepath.Dir(dir) }
+	if f.listed != nil && file != "" && !slices.ContainsFunc(f.listed, isListed) {
+		f.list([]pi.Dir{{Path: dir}})
+	}
+}
+
+func (f *feed) list(dirs []pi.Dir) {
 	roots := make([]string, len(dirs))
 	for i, d := range dirs {
 		roots[i] = d.Path
+		f.listed = append(f.listed, filepath.Clean(d.Path))
 	}
 	watcher := tail.NewDirWatcher(roots, pi.Ext, tail.Options{Watcher: f.watch.hints()})
 	f.spawn("list sessions", func() {
