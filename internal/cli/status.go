@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -168,11 +171,12 @@ func (a *app) listAll(cmd *cobra.Command, most int) error {
 		return err
 	}
 	if most > 0 {
-		files = files[:min(most, len(files))]
+		files = files[:min(most, len(files))] // the newest; those elsewhere come to them
 	}
-	live := map[string]bool{}
+	// What is left of these when the files are read has its file elsewhere, or none.
+	live := map[string]target{}
 	for _, t := range a.liveIfAny(cmd.Context()) {
-		live[t.ID] = true
+		live[t.ID] = t
 	}
 	all := []listed{}
 	for _, f := range files {
@@ -181,10 +185,23 @@ func (a *app) listAll(cmd *cobra.Command, most int) error {
 			fmt.Fprintf(a.err, "piwatch: %s\n", timeline.Clean(err.Error()))
 			continue
 		}
+		_, isLive := live[head.Header.ID]
+		delete(live, head.Header.ID)
 		all = append(all, listed{
 			ID: head.Header.ID, File: f.Path, Cwd: head.Header.Cwd, Name: head.Name, Active: f.ModTime,
-			Bytes: f.Size, First: head.FirstMessage, Live: live[head.Header.ID],
+			Bytes: f.Size, First: head.FirstMessage, Live: isLive,
 		})
+	}
+	for _, t := range live {
+		one, err := elsewhere(t)
+		if err != nil {
+			fmt.Fprintf(a.err, "piwatch: %s\n", timeline.Clean(err.Error()))
+		}
+		all = append(all, one)
+	}
+	slices.SortStableFunc(all, func(x, y listed) int { return y.Active.Compare(x.Active) })
+	if most > 0 {
+		all = all[:min(most, len(all))]
 	}
 	if a.json {
 		return a.printJSON(all)
@@ -207,6 +224,28 @@ func (a *app) listAll(cmd *cobra.Command, most int) error {
 		rows = append(rows, []string{id, s.Active.Local().Format(time.DateTime), bridge, s.Cwd, s.Name, s.First})
 	}
 	return printTable(a.out, []string{"SESSION", "ACTIVE", "BRIDGE", "FOLDER", "NAME", "FIRST MESSAGE"}, rows)
+}
+
+// elsewhere is a live session whose file is in none of the folders, or which has
+// none. What the hub says of it counts also with an error.
+func elsewhere(t target) (listed, error) {
+	one := listed{ID: t.ID, File: t.File, Cwd: t.Cwd, Name: t.Name, Active: time.Now(), Live: true}
+	if t.File == "" {
+		return one, nil
+	}
+	info, err := os.Stat(t.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return one, nil // Pi 0.81.1 writes it with the first answer
+	}
+	if err != nil {
+		return one, err
+	}
+	one.Active, one.Bytes = info.ModTime(), info.Size()
+	head, err := pi.ReadHead(t.File, 0)
+	if err == nil {
+		one.First = head.FirstMessage
+	}
+	return one, err
 }
 
 func checks(v watchdog.View) string {

@@ -168,6 +168,9 @@ func (a *app) steer(ctx context.Context, v verb, name string, args []string) err
 		if err != nil {
 			return err
 		}
+		if name == lastSession {
+			fmt.Fprintf(a.err, "piwatch: the last session is %s (%s)\n", timeline.OneLine(session.ID), liveTarget(session).label())
+		}
 		params.Session = session.ID
 		params.Sure = a.yes
 		if v.check && len(args) > 0 {
