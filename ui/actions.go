@@ -84,6 +84,14 @@ func (m *Model) pause() tea.Cmd {
 	return m.steer(method, control.SteerParams{Session: m.list.selected})
 }
 
+func (m *Model) switchGuard() tea.Cmd {
+	method := control.GuardOff
+	if m.list.current().live.Guard.Off {
+		method = control.GuardOn
+	}
+	return m.steer(method, control.SteerParams{Session: m.list.selected})
+}
+
 func (m *Model) mode() tea.Cmd {
 	mode := watchdog.Keep
 	if m.list.current().live.Watch.Settings.Mode == watchdog.Keep {

@@ -68,6 +68,7 @@ func bindings() []binding {
 		{id: "mode", keys: []string{"m"}, name: "mode", about: "change the mode: once ends at done or wait_user, keep goes on after your next message", group: groupWatch, in: inPanes, do: (*Model).mode, why: needWatch},
 		{id: "stop", keys: []string{"x"}, name: "stop", about: "stop the watchdog; it asks first when several are on", group: groupWatch, in: inPanes, do: (*Model).stop, why: needWatch},
 		{id: "guard", keys: []string{"b"}, now: guardName, about: "reset the guard: close its breaker after silent stops, and count anew", group: groupWatch, in: inPanes, do: steerKey(control.GuardReset, 0), why: needGuard},
+		{id: "guard_switch", keys: []string{"B"}, about: "turn the guard of the session off, or on again", group: groupWatch, in: inPanes, do: (*Model).switchGuard, why: needBridge},
 
 		{id: "up", keys: []string{"up", "k"}, about: "one up or down", group: groupMove, in: inLists, do: moveKey(-1)},
 		{id: "down", keys: []string{"down", "j"}, group: groupMove, in: inLists, pair: true, do: moveKey(1)},
@@ -160,7 +161,10 @@ func needGuard(m *Model) string {
 	if why := needBridge(m); why != "" {
 		return why
 	}
-	if v := m.list.current().live.Guard; v.Total == 0 && v.Tripped == "" {
+	switch v := m.list.current().live.Guard; {
+	case v.Off:
+		return "the guard is off in this session; " + m.keyOf("guard_switch") + " turns it on"
+	case v.Total == 0 && v.Tripped == "":
 		return "the guard has done nothing since your last message"
 	}
 	return ""

@@ -129,7 +129,7 @@ func (l *messageLog) drawLine(e *env, line logLine, w int) []string {
 	if w-indent < 20 {
 		head, indent = " ", 1
 	}
-	parts, _ := wrap(text, max(w-indent-1, 1), closedLines)
+	parts, _ := wrap(text, max(w-indent-1, 1), openLines)
 	for i := range parts {
 		before := strings.Repeat(" ", indent)
 		if i == 0 {

@@ -36,4 +36,17 @@ func TestGuardOnTheScreen(t *testing.T) {
 	if view := m.View(); !strings.Contains(view, "guard off") || strings.Contains(view, "b reset guard") {
 		t.Errorf("off\n%s", view)
 	}
+	press(m, "b")
+	wantNothingAsked(t, hub)
+	if got := bottomLine(m); !strings.Contains(got, "the guard is off in this session; B turns it on") {
+		t.Errorf("reset where it is off: %s", got)
+	}
+	hub.answer(levelInfo, "Guard on")
+	send(m, press(m, "B")...)
+	wantAsked(t, hub, steered{control.GuardOn, control.SteerParams{}})
+	s.Guard = guard.View{}
+	send(m, hubPush{control.Push{Session: &s}})
+	hub.answer(levelInfo, "Guard off")
+	send(m, press(m, "B")...)
+	wantAsked(t, hub, steered{control.GuardOff, control.SteerParams{}})
 }
