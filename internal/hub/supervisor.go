@@ -42,7 +42,7 @@ type target struct {
 	link                control.Link
 	plain               control.Link // without what tools named
 	call                string       // of the parent that named its file, "" for a link of another kind
-	born                time.Time    // when the link was made
+	born                time.Time    // when its process came, or the link was made
 	made                time.Time    // when the header of its file was, zero when that is not known
 	resumed             bool         // its process went on with a session that was there
 

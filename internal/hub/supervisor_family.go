@@ -88,6 +88,9 @@ func (v *supervisor) family(hello control.BridgeHello) *control.Parent {
 	case t.session != nil && t.pid != hello.Pid: // another Pi that only watches
 	case t.pid == hello.Pid && isStarted(t.plain): // it is here again
 	default:
+		if t.pid != hello.Pid {
+			t.born = v.hub.clock.Now()
+		}
 		t.plain = v.linkOf(hello)
 		t.file, t.made = hello.File, time.Time{}
 		if made, err := time.Parse(time.RFC3339, hello.Created); err == nil {

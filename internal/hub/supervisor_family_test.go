@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"piwatch/internal/control"
 	"piwatch/internal/hub"
@@ -46,6 +47,27 @@ func TestParentWaits(t *testing.T) {
 	parent.tell(control.Returned, control.ReturnedEvent{ID: "b"})
 	parent.settle()
 	w.until(func(p control.Push) bool { return p.Target != nil && p.Target.ID == "main" && p.Target.Waits == nil })
+}
+
+// A session that is started again, in a process of its own, is a child of the
+// call that did so.
+func TestParentWaitsForAChildThatCameAgain(t *testing.T) {
+	h := start(t)
+	c, w := h.client(), h.client().watch()
+	parent := h.join(hello("main"))
+	parent.run(false)
+	for i, id := range []string{"a", "b"} {
+		h.clock.advance(10 * time.Second)
+		parent.tell(control.Called, control.CalledEvent{ID: id, Tool: "bash", Args: json.RawMessage(`{}`)})
+		h.settleDown(c)
+		h.clock.advance(10 * time.Second)
+		child := h.join(hello("child", childOf("main"), func(h *control.BridgeHello) { h.Pid = 3000 + i }))
+		child.tell(control.Bye, control.ByeEvent{Reason: "quit"})
+		w.until(func(p control.Push) bool { return p.Target != nil && p.Target.ID == "main" && p.Target.Waits != nil })
+		parent.tell(control.Returned, control.ReturnedEvent{ID: id})
+		parent.run(false)
+		w.until(func(p control.Push) bool { return p.Target != nil && p.Target.ID == "main" && p.Target.Waits == nil })
+	}
 }
 
 func TestFamily(t *testing.T) {
