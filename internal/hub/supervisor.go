@@ -53,8 +53,9 @@ type target struct {
 
 	state  string
 	since  time.Time
-	bye    string // how it said that it ends
-	failed bool   // its last answer failed
+	over   time.Time // when its run was, by its file
+	bye    string    // how it said that it ends
+	failed bool      // its last answer failed
 	paused bool
 	asked  bool // it has the tools of the supervisor
 	told   *control.Finding

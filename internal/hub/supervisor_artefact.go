@@ -140,7 +140,7 @@ func (v *supervisor) linked(t *target) bool {
 	if t.state != "" { // else it is just beginning, and is shown with its state
 		v.show(t)
 	}
-	if t.session == nil && t.state == stateIdle {
+	if t.session == nil && t.state == stateIdle && t.hasRun() {
 		v.ended(t)
 	}
 	return true

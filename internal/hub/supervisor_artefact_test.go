@@ -292,6 +292,64 @@ func TestChildThatIsOnlyAFile(t *testing.T) {
 	}
 }
 
+// A child without a bridge that has yet to begin has not ended: not when only the
+// head of its file is there, nor when a fork holds how its origin ended.
+func TestFileThatHasYetToBegin(t *testing.T) {
+	for name, first := range map[string]func(*sessionFile){
+		"the head of a file": func(f *sessionFile) { f.add(`{"type":"model_change","id":"m","parentId":null}`) },
+		"a fork": func(f *sessionFile) {
+			f.message(1, `{"role":"user","content":"go"}`)
+			f.message(2, `{"role":"assistant","stopReason":"stop","content":[{"type":"text","text":"Done."}]}`)
+		},
+	} {
+		for _, order := range []string{"the child first", "the word first"} {
+			t.Run(name+", "+order, func(t *testing.T) {
+				dir := t.TempDir()
+				h := start(t, alone, func(o *hub.Options) { o.SessionDirs = []string{dir} })
+				c, w := h.client(), h.client().watch()
+				parent := h.join(hello("main"))
+				parent.run(false)
+				parent.tell(control.Called, control.CalledEvent{ID: "a", Tool: "subagent", Args: json.RawMessage(`{}`)})
+				tell := func() {
+					parent.tell(control.Artefact, named("a", 10, 0, filepath.Join(dir, "child.jsonl")))
+				}
+				state := func(state, parent string) {
+					t.Helper()
+					w.until(func(p control.Push) bool {
+						return p.Target != nil && p.Target.ID == "child" && p.Target.State == state && p.Target.Link.Parent == parent
+					})
+				}
+				if order == "the word first" {
+					tell()
+				}
+				f := newSessionFile(t, dir, "child", 20, "")
+				first(f)
+				if order == "the child first" {
+					state("idle", "")
+					tell()
+				}
+				state("idle", "main")
+				f.message(21, `{"role":"user","content":"go"}`)
+				for working := false; !working; {
+					p := w.next()
+					if p.Target == nil {
+						continue
+					}
+					if p.Target.Waits != nil {
+						t.Fatalf("before it began: %+v waits %+v", p.Target, p.Target.Waits)
+					}
+					working = p.Target.ID == "child" && p.Target.State == "working"
+				}
+				if got := c.targets()["main"].Waits; got != nil {
+					t.Errorf("while it works: %+v", got)
+				}
+				f.says("Done.")
+				w.until(func(p control.Push) bool { return p.Target != nil && p.Target.Waits != nil })
+			})
+		}
+	}
+}
+
 // A child that is only a file never holds the countdown of its parent: nobody
 // knows whether its process lives.
 func TestFileHoldsNoCountdown(t *testing.T) {

@@ -178,8 +178,7 @@ func (v *supervisor) judge(path string, f *followed, entries []pi.Entry, told []
 	for _, one := range told {
 		v.named(t, one.artefact, one.files)
 	}
-	before := t.state
-	state := before
+	state, news := t.state, false
 	for i := range entries {
 		if info := entries[i].SessionInfo; info != nil {
 			t.name = info.Name
@@ -189,7 +188,7 @@ func (v *supervisor) judge(path string, f *followed, entries []pi.Entry, told []
 			case loop.Began, loop.Called:
 				state = stateWorking
 			case loop.Ended:
-				state = stateIdle
+				state, t.over, news = stateIdle, ev.At, true
 			}
 			v.hear(t, ev.Event)
 		}
@@ -201,7 +200,11 @@ func (v *supervisor) judge(path string, f *followed, entries []pi.Entry, told []
 	switch {
 	case state == stateWorking:
 		v.goesOn(t)
-	case before != state:
+	case news && t.hasRun():
 		v.ended(t)
 	}
 }
+
+// hasRun says whether the file of t tells of the end of a run of its own: a fork
+// begins with a copy of what its origin did.
+func (t *target) hasRun() bool { return !t.over.Before(t.made) }
