@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,9 @@ func TestChildByArtefact(t *testing.T) {
 					if isChild(r) {
 						script = &child
 					}
+					if len(*script) == 0 {
+						return Status(http.StatusBadRequest, `{"error":{"message":"the script has ended"}}`)
+					}
 					next := (*script)[0]
 					*script = (*script)[1:]
 					return next
@@ -79,9 +83,9 @@ func TestChildByArtefact(t *testing.T) {
 					return byFile(t) && t.Link == (control.Link{Parent: main, By: "artefact"})
 				}
 				if c.parts && c.bridge {
-					if got := s.wait("of the child", linked); got.State != "working" || got.Source != "file" {
-						t.Errorf("while it works: %+v", got)
-					}
+					s.wait("of the child that works", func(t control.Target) bool {
+						return linked(t) && t.State == "working" && t.Source == "file"
+					})
 				} else if got := s.wait("of the child", byFile); got.Link != (control.Link{}) {
 					t.Errorf("before it is named: %+v", got)
 				}
