@@ -24,41 +24,51 @@ const (
 var artefactKey = regexp.MustCompile(`(?i)^session_?(file|path)$`)
 
 // SessionFiles are the session files that the details of a tool result name:
-// those of the sub-agents a tool started. The paths are absolute and clean.
+// those of the sub-agents a tool started. The paths are absolute and clean;
+// those that stand less deep come first: what a child said is deep, and long.
 func (m *Message) SessionFiles() []string {
 	var found []string
-	namedFiles(m.Details, maxArtefactDepth, &found)
+	level := [][]byte{m.Details}
+	for range maxArtefactDepth {
+		var below [][]byte
+		for _, raw := range level {
+			below = append(below, namedFiles(raw, &found)...)
+		}
+		level = below
+	}
 	return found
 }
 
-func namedFiles(raw []byte, deeper int, found *[]string) {
+// namedFiles adds the files that a value names itself, and gives the values in it.
+func namedFiles(raw []byte, found *[]string) (below [][]byte) {
 	raw = bytes.Trim(raw, jsonSpace)
-	if deeper == 0 || !bytes.Contains(raw, []byte(Ext)) {
-		return
+	if len(*found) == MaxArtefacts || !bytes.Contains(raw, []byte(Ext)) {
+		return nil
 	}
 	switch raw[0] {
 	case '{':
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(raw, &fields) != nil {
-			return
+			return nil
 		}
 		for _, key := range slices.Sorted(maps.Keys(fields)) {
 			var path string
 			if artefactKey.MatchString(key) && json.Unmarshal(fields[key], &path) == nil {
 				addArtefact(path, found)
 			} else {
-				namedFiles(fields[key], deeper-1, found)
+				below = append(below, fields[key])
 			}
 		}
 	case '[':
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
-			return
+			return nil
 		}
 		for _, item := range items {
-			namedFiles(item, deeper-1, found)
+			below = append(below, item)
 		}
 	}
+	return below
 }
 
 func addArtefact(path string, found *[]string) {

@@ -32,6 +32,10 @@ func TestSessionFiles(t *testing.T) {
 	if got := (&Message{Details: []byte("[" + strings.Join(many, ",") + "]")}).SessionFiles(); len(got) != 16 || got[15] != "/s/15.jsonl" {
 		t.Errorf("many: %q", got)
 	}
+	said := `{"results":[{"messages":[` + strings.Join(many, ",") + `],"sessionFile":"/s/child.jsonl"}]}`
+	if got := (&Message{Details: []byte(said)}).SessionFiles(); len(got) != 16 || got[0] != "/s/child.jsonl" {
+		t.Errorf("of a child that names many: %q", got)
+	}
 	if got := new(Message).SessionFiles(); got != nil {
 		t.Errorf("no details: %q", got)
 	}
