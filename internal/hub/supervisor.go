@@ -115,6 +115,7 @@ func (v *supervisor) forget() {
 			return
 		}
 		v.cooldown.Forget(oldest.id)
+		v.forgetCalls(oldest.id)
 		delete(v.targets, oldest.id)
 	}
 }

@@ -86,6 +86,16 @@ func (v *supervisor) forgetArtefact() {
 	delete(v.artefacts, oldest)
 }
 
+// forgetCalls lets go of what the tools of a session named.
+func (v *supervisor) forgetCalls(parent string) {
+	for file, calls := range v.artefacts {
+		calls = slices.DeleteFunc(calls, func(a artefact) bool { return a.parent == parent })
+		if v.artefacts[file] = calls; len(calls) == 0 {
+			delete(v.artefacts, file)
+		}
+	}
+}
+
 // callsEnded: no tool of a session runs any more, whatever was told of its end.
 func (v *supervisor) callsEnded(id string) {
 	for _, calls := range v.artefacts {

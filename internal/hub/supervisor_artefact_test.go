@@ -191,6 +191,35 @@ func TestArtefactOfACallWithoutAnEnd(t *testing.T) {
 	}
 }
 
+// What the tools of a session named is forgotten with it, and leaves room for
+// what others name.
+func TestArtefactsOfAForgottenParent(t *testing.T) {
+	h := start(t, alone)
+	c := h.client()
+	const file = "/s/child.jsonl"
+	ends := func(b *bridge) {
+		b.tell(control.Bye, control.ByeEvent{Reason: "quit"})
+		h.settleDown(c)
+		h.clock.advance(time.Second)
+	}
+	first := h.join(hello("first"))
+	for i := range 16 {
+		first.tell(control.Artefact, named(fmt.Sprint("c", i), 1, 2, file))
+	}
+	ends(first)
+	for i := range 201 {
+		ends(h.join(hello(fmt.Sprintf("ended%03d", i), func(h *control.BridgeHello) { h.Pid = 5000 + i })))
+	}
+	if _, kept := c.targets()["first"]; kept {
+		t.Fatal("the first one that ended is kept")
+	}
+	h.join(hello("second", func(h *control.BridgeHello) { h.Pid = 2000 })).tell(control.Artefact, named("a", 10, 30, file))
+	h.join(hello("child", madeAt(20)))
+	if got, want := c.targets()["child"].Link, (control.Link{Parent: "second", By: "artefact"}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // A person who watches from now on is told whose child is whose.
 func TestArtefactsAreShown(t *testing.T) {
 	h := start(t, alone)
