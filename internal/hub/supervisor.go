@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"time"
 
 	"piwatch/internal/control"
@@ -36,15 +37,16 @@ const (
 
 // target is one session the supervisor knows.
 type target struct {
-	id, file, cwd, name string
-	pid                 int
-	session             *session // nil without a bridge
-	link                control.Link
-	plain               control.Link // without what tools named
-	call                string       // of the parent that named its file, "" for a link of another kind
-	born                time.Time    // when its process came, or the link was made
-	made                time.Time    // when the header of its file was, zero when that is not known
-	resumed             bool         // its process went on with a session that was there
+	id, cwd, name string
+	file          string // clean, "" for none
+	pid           int
+	session       *session // nil without a bridge
+	link          control.Link
+	plain         control.Link // without what tools named
+	call          string       // of the parent that named its file, "" for a link of another kind
+	born          time.Time    // when its process came, or the link was made
+	made          time.Time    // when the header of its file was, zero when that is not known
+	resumed       bool         // its process went on with a session that was there
 
 	detector *loop.Detector
 	trail    loop.Trail
@@ -95,6 +97,14 @@ func (v *supervisor) target(id, cwd string) *target {
 		v.forget()
 	}
 	return t
+}
+
+// setFile says which session file is that of t, "" for none.
+func (t *target) setFile(path string) {
+	t.file = ""
+	if path != "" {
+		t.file = filepath.Clean(path)
+	}
 }
 
 // forget lets go of those without a bridge that changed first, when there are
@@ -154,7 +164,8 @@ func (v *supervisor) joined(s *session) []control.ToolDef {
 	if t.session == nil && t.state != "" && t.pid == 0 {
 		t.detector = loop.New(t.set.Rules()) // it was judged from its file: the bridge knows better
 	}
-	t.session, t.file, t.cwd, t.name, t.pid, t.bye = s, hello.File, hello.Cwd, hello.Name, hello.Pid, ""
+	t.session, t.cwd, t.name, t.pid, t.bye = s, hello.Cwd, hello.Name, hello.Pid, ""
+	t.setFile(hello.File)
 	t.failed = false
 	v.configure(t)
 	v.become(t, stateOf(s))

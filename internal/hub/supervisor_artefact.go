@@ -2,7 +2,6 @@ package hub
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -44,20 +43,17 @@ func (b *bridge) artefact(e control.ArtefactEvent) any {
 func (v *supervisor) named(t *target, found artefact, files []string) {
 	for _, name := range files[:min(len(files), pi.MaxArtefacts)] {
 		file, ok := pi.ArtefactPath(name)
-		if !ok || t.isAt(file) {
+		if !ok || t.file == file {
 			continue
 		}
 		v.remember(file, found)
 		for _, child := range v.targets {
-			if child.isAt(file) {
+			if child.file == file {
 				v.relink(child)
 			}
 		}
 	}
 }
-
-// isAt says whether a path is the session file of t.
-func (t *target) isAt(path string) bool { return t.file != "" && filepath.Clean(t.file) == path }
 
 // remember keeps a call for a file. A call that is known has ended meanwhile.
 func (v *supervisor) remember(file string, found artefact) {
@@ -124,7 +120,7 @@ func (v *supervisor) relink(t *target) {
 	for range rounds {
 		changed := false
 		for _, other := range v.targets {
-			if len(v.artefacts[filepath.Clean(other.file)]) > 0 && v.linked(other) {
+			if len(v.artefacts[other.file]) > 0 && v.linked(other) {
 				changed = true
 			}
 		}
@@ -163,7 +159,7 @@ func (v *supervisor) startedBy(t *target) (link control.Link, call string) {
 		return link, ""
 	}
 	var best *target
-	for _, a := range v.artefacts[filepath.Clean(t.file)] {
+	for _, a := range v.artefacts[t.file] {
 		parent := v.targets[a.parent]
 		switch {
 		case parent == nil || parent == t || v.above(t, parent):

@@ -58,6 +58,7 @@ func TestArtefacts(t *testing.T) {
 		{"made when it ended", nil, []control.ArtefactEvent{named("a", 10, 20, file)}, byTool},
 		{"told again with the end", nil, []control.ArtefactEvent{named("a", 10, 0, file), named("a", 10, 30, file)}, byTool},
 		{"a path that is not clean", nil, []control.ArtefactEvent{named("a", 10, 30, "/s/../s/child.jsonl")}, byTool},
+		{"a child whose path is not clean", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.File = "/s/../s/child.jsonl" }}, []control.ArtefactEvent{named("a", 10, 30, file)}, byTool},
 		{"one of two calls", nil, []control.ArtefactEvent{named("a", 1, 5, file), named("b", 10, 30, file)}, byTool},
 		{"a list of sessions afterwards", nil, []control.ArtefactEvent{named("a", 10, 30, file), named("b", 40, 41, file)}, byTool},
 		{"a fork that the tool made", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.Origin = origin }}, []control.ArtefactEvent{named("a", 10, 30, file)}, byTool},

@@ -92,7 +92,8 @@ func (v *supervisor) family(hello control.BridgeHello) *control.Parent {
 			t.born = v.hub.clock.Now()
 		}
 		t.plain = v.linkOf(hello)
-		t.file, t.made = hello.File, time.Time{}
+		t.setFile(hello.File)
+		t.made = time.Time{}
 		if made, err := time.Parse(time.RFC3339, hello.Created); err == nil {
 			t.made = made
 		}

@@ -102,7 +102,7 @@ func (v *supervisor) keep(path string, f *followed) {
 // bridged says whether a bridge tells of the session of a file.
 func (v *supervisor) bridged(path string) bool {
 	for _, t := range v.targets {
-		if t.session != nil && t.isAt(path) {
+		if t.session != nil && t.file == path {
 			return true
 		}
 	}
@@ -170,7 +170,8 @@ func (v *supervisor) judge(path string, f *followed, entries []pi.Entry, told []
 		t.pid, t.bye = 0, ""
 		t.detector = loop.New(t.set.Rules())
 	}
-	t.file, t.made = path, f.header.Time
+	t.setFile(path)
+	t.made = f.header.Time
 	if t.plain == (control.Link{}) {
 		t.plain = f.origin
 	}
