@@ -70,11 +70,10 @@ func (v *supervisor) tell(t *target, f *control.Finding) []string {
 	}
 	var told []string
 	main := v.targets[t.link.Parent]
-	isFork := t.link.By == linkHeader
 	switch {
 	case !t.set.TellsMain():
 		told = append(told, fmt.Sprintf("the parent is not told: alertMode=%s", t.set.AlertMode))
-	case t.link.Parent == "" || isFork:
+	case !isChild(t.link):
 		told = append(told, "shown on the screen")
 	case main == nil || main.session == nil:
 		told = append(told, "the parent cannot be told: it has no bridge")
@@ -160,7 +159,7 @@ func (v *supervisor) cleared(t *target) {
 	t.told = nil
 	v.hub.notice(t.id, "info", "Not stuck any more.")
 	v.record(t, loop.Record{Event: loop.RecordCleared, Rule: was.Rule, Key: was.Key})
-	if main := v.targets[t.link.Parent]; main != nil && main.session != nil && t.link.By != linkHeader {
+	if main := v.targets[t.link.Parent]; main != nil && main.session != nil && isChild(t.link) {
 		main.session.driver().send(control.SendAlert, control.AlertParams{Target: t.id, Text: clearedText(t, was), Amend: true})
 	}
 	v.shown(t)

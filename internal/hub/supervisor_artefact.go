@@ -103,13 +103,6 @@ func (v *supervisor) callsEnded(id string) {
 	}
 }
 
-// isStarted says whether a link is to the session that started this one in a
-// process below its own: its run counts as work of the parent. Of a session that
-// a tool named only its file is known, and a fork is nobody's work.
-func isStarted(link control.Link) bool {
-	return link.By == linkMarker || link.By == linkEnv || link.By == linkProcess
-}
-
 // relink says anew whose child t is, and then those whose parent may depend on
 // it: who is above whom has changed.
 func (v *supervisor) relink(t *target) {

@@ -18,6 +18,19 @@ const (
 	linkHeader   = "header"      // the session was forked, cloned or started from it
 )
 
+// isStarted says whether a link is to the session that started this one in a
+// process below its own: its run counts as work of the parent. Of a session that
+// a tool named only its file is known, and a fork is nobody's work.
+func isStarted(link control.Link) bool {
+	return link.By == linkMarker || link.By == linkEnv || link.By == linkProcess
+}
+
+// isChild says whether a link is to the session that started this one, in
+// whatever way: that one is told of it. A fork is nobody's child.
+func isChild(link control.Link) bool {
+	return isStarted(link) || link.By == linkArtefact
+}
+
 // linkOf says whose child a session is. A name that was inherited is believed
 // when the process of the parent is one above: a shell or a tmux server that
 // was once started by an agent hands the name on for ever. Only a Pi without a
@@ -145,12 +158,12 @@ func ancestors(pid int) []int {
 // without a bridge has ended when its file says that its run has.
 func (v *supervisor) ended(child *target) {
 	parent := v.targets[child.link.Parent]
-	if parent == nil || parent.session == nil || child.link.By == linkHeader {
+	if parent == nil || parent.session == nil || !isChild(child.link) {
 		return
 	}
 	for _, other := range v.targets {
 		runs := other.session != nil || other.state == stateWorking
-		if runs && other != child && other.link.Parent == parent.id && other.link.By != linkHeader {
+		if runs && other != child && other.link.Parent == parent.id && isChild(other.link) {
 			return // another child still runs
 		}
 	}
