@@ -46,7 +46,7 @@ type target struct {
 	call          string       // of the parent that named its file, "" for a link of another kind
 	born          time.Time    // when its process came, or the link was made
 	made          time.Time    // when the header of its file was, zero when that is not known
-	resumed       bool         // its process went on with a session that was there
+	resumed       time.Time    // when its process went on with a session that was there, zero for never
 
 	detector *loop.Detector
 	trail    loop.Trail

@@ -24,6 +24,11 @@ type artefact struct {
 	since, until time.Time // until is zero while it runs
 }
 
+// ran says whether the call ran at a time.
+func (a artefact) ran(at time.Time) bool {
+	return !at.Before(a.since) && (a.until.IsZero() || !at.After(a.until))
+}
+
 // artefact takes what a bridge tells.
 func (b *bridge) artefact(e control.ArtefactEvent) any {
 	v := b.peer.hub.loops
@@ -146,9 +151,10 @@ func (v *supervisor) linked(t *target) bool {
 }
 
 // startedBy finds the session whose tool call started t, and the call. A session
-// that was resumed is nobody's child.
+// that was resumed is that of a call that ran just then: it made a fork, and
+// started it.
 func (v *supervisor) startedBy(t *target) (link control.Link, call string) {
-	if t.file == "" || t.resumed {
+	if t.file == "" {
 		return link, ""
 	}
 	var best *target
@@ -156,7 +162,8 @@ func (v *supervisor) startedBy(t *target) (link control.Link, call string) {
 		parent := v.targets[a.parent]
 		switch {
 		case parent == nil || parent == t || v.above(t, parent):
-		case t.made.IsZero() || t.made.Before(a.since) || !a.until.IsZero() && t.made.After(a.until):
+		case !t.resumed.IsZero() && !a.ran(t.resumed):
+		case !a.ran(t.made):
 			link.Unknown = fmt.Sprintf("a tool of session %s named its file, but it was not made while that tool ran", parent.id)
 		case best == nil || best == parent || v.above(best, parent): // the nearest one: results go up with what they name
 			best, call = parent, a.call

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,9 @@ func TestArtefacts(t *testing.T) {
 	const file = "/s/child.jsonl"
 	byTool := control.Link{Parent: "main", By: "artefact"}
 	unknown := control.Link{Unknown: "a tool of session main named its file, but it was not made while that tool ran"}
+	// A Pi that begins with a session that holds something says that it resumed it.
+	resumed := []func(*control.BridgeHello){func(h *control.BridgeHello) { h.Resumed, h.History = true, true }}
+	fork := append(slices.Clone(resumed), func(h *control.BridgeHello) { h.Origin = origin })
 	for _, c := range []struct {
 		name  string
 		child []func(*control.BridgeHello)
@@ -61,7 +65,8 @@ func TestArtefacts(t *testing.T) {
 		{"a child whose path is not clean", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.File = "/s/../s/child.jsonl" }}, []control.ArtefactEvent{named("a", 10, 30, file)}, byTool},
 		{"one of two calls", nil, []control.ArtefactEvent{named("a", 1, 5, file), named("b", 10, 30, file)}, byTool},
 		{"a list of sessions afterwards", nil, []control.ArtefactEvent{named("a", 10, 30, file), named("b", 40, 41, file)}, byTool},
-		{"a fork that the tool made", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.Origin = origin }}, []control.ArtefactEvent{named("a", 10, 30, file)}, byTool},
+		{"a fork that the tool made", fork, []control.ArtefactEvent{named("a", 10, 30, file)}, byTool},
+		{"a fork that the tool made and runs", fork, []control.ArtefactEvent{named("a", 10, 0, file)}, byTool},
 
 		{"another file", nil, []control.ArtefactEvent{named("a", 10, 30, "/s/other.jsonl")}, control.Link{}},
 		{"no absolute path", nil, []control.ArtefactEvent{named("a", 10, 30, "child.jsonl")}, control.Link{}},
@@ -69,8 +74,10 @@ func TestArtefacts(t *testing.T) {
 		{"made after it", nil, []control.ArtefactEvent{named("a", 10, 19, file)}, unknown},
 		{"made after its end, which was told later", nil, []control.ArtefactEvent{named("a", 10, 0, file), named("a", 10, 19, file)}, unknown},
 		{"nobody knows when", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.Created = "" }}, []control.ArtefactEvent{named("a", 10, 30, file)}, unknown},
-		{"a fork that it did not make", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.Origin = origin }}, []control.ArtefactEvent{named("a", 21, 30, file)}, control.Link{Parent: "origin", By: "header"}},
-		{"a session that was resumed", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.Resumed = true }}, []control.ArtefactEvent{named("a", 10, 30, file)}, control.Link{}},
+		{"a fork that it did not make", fork, []control.ArtefactEvent{named("a", 21, 30, file)}, control.Link{Parent: "origin", By: "header"}},
+		{"a session that was resumed afterwards", resumed, []control.ArtefactEvent{named("a", 10, 22, file)}, control.Link{}},
+		{"a session that was resumed before", resumed, []control.ArtefactEvent{named("a", 26, 30, file)}, control.Link{}},
+		{"a fork that was resumed afterwards", fork, []control.ArtefactEvent{named("a", 10, 22, file)}, control.Link{Parent: "origin", By: "header"}},
 		{"no file", []func(*control.BridgeHello){func(h *control.BridgeHello) { h.File = "" }}, []control.ArtefactEvent{named("a", 10, 30, file)}, control.Link{}},
 	} {
 		for _, order := range []string{"the child first", "the word first"} {
@@ -86,6 +93,7 @@ func TestArtefacts(t *testing.T) {
 				if order == "the word first" {
 					tell()
 				}
+				h.clock.advance(25 * time.Second)
 				child := h.join(hello("child", append([]func(*control.BridgeHello){madeAt(20)}, c.child...)...))
 				if order == "the child first" {
 					tell()

@@ -26,7 +26,8 @@ func isStarted(link control.Link) bool {
 }
 
 // isChild says whether a link is to the session that started this one, in
-// whatever way: that one is told of it. A fork is nobody's child.
+// whatever way: that one is told of it. A fork alone is nobody's
+// child.
 func isChild(link control.Link) bool {
 	return isStarted(link) || link.By == linkArtefact
 }
@@ -102,7 +103,7 @@ func (v *supervisor) family(hello control.BridgeHello) *control.Parent {
 	case t.pid == hello.Pid && isStarted(t.plain): // it is here again
 	default:
 		if t.pid != hello.Pid {
-			t.born = v.hub.clock.Now()
+			t.born, t.resumed = v.hub.clock.Now(), time.Time{}
 		}
 		t.plain = v.linkOf(hello)
 		t.setFile(hello.File)
@@ -110,8 +111,8 @@ func (v *supervisor) family(hello control.BridgeHello) *control.Parent {
 		if made, err := time.Parse(time.RFC3339, hello.Created); err == nil {
 			t.made = made
 		}
-		if t.pid != hello.Pid || hello.Resumed { // after a reload a bridge does not know
-			t.resumed = hello.Resumed
+		if hello.Resumed && t.resumed.IsZero() { // after a reload a bridge does not know
+			t.resumed = v.hub.options.Wall()
 		}
 		v.relink(t)
 	}
