@@ -63,6 +63,7 @@ type Model struct {
 	helpFind string
 	hub      Hub // nil while there is none
 	hubWhy   string
+	hubLost  int       // the message that it went, in the log
 	due      time.Time // when the next tick comes; zero: none was ordered
 	crash    error
 
@@ -168,6 +169,7 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case hubUp:
 		m.hub, m.hubWhy = msg.hub, ""
+		m.log.dismiss(m.hubLost)
 		m.list.setLive(msg.sessions)
 	case hubPush:
 		return m.push(msg.Push)
@@ -248,6 +250,7 @@ func (m *Model) hubGone(err error) {
 	}
 	if had && err != nil {
 		m.say(levelWarning, "", m.hubWhy+": "+err.Error())
+		m.hubLost = m.log.count
 	} else if err != nil && m.o.Redial != nil {
 		m.hubWhy = timeline.OneLine("no hub, trying again: " + err.Error())
 	}

@@ -157,7 +157,9 @@ func TestTheHubGoesAndComes(t *testing.T) {
 	close(first.pushes)
 	d.sees("⏱✗", "hub gone, reconnecting")
 	d.sees("⏱⏸ 2/50")
-	d.quit()
+	if m := d.quit(); m.log.fresh {
+		t.Errorf("the message stays: %s", bottomLine(m))
+	}
 }
 
 func TestAHubThatIsNotThere(t *testing.T) {

@@ -31,6 +31,9 @@ func (t *Trail) Add(now time.Time, ev Event, limit, lines int) {
 	one := Trace{At: now}
 	switch ev := ev.(type) {
 	case Spoken:
+		if ev.Text == "" { // it is told apart, and comes with its text
+			return
+		}
 		one.Kind, one.Preview = "spoke", preview(ev.Text, lines)
 	case Began:
 		one.Kind = "began"
