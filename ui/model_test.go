@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -267,6 +268,20 @@ func TestFilter(t *testing.T) {
 	send(m, key("/"), key("nothing like it"), key("esc"))
 	if m.list.filter != "" {
 		t.Error("esc keeps the filter")
+	}
+}
+
+// That the hub went is said until it is back.
+func TestTheHubIsBack(t *testing.T) {
+	hub := newFakeHub()
+	m := newScreen(t, Options{Redial: hub.dial}, termenv.Ascii)
+	send(m, tea.WindowSizeMsg{Width: 100, Height: 30}, hubUp{hub, nil}, hubDown{errors.New("it closed")})
+	if got := bottomLine(m); !strings.Contains(got, "hub gone, reconnecting: it closed") {
+		t.Errorf("gone: %s", got)
+	}
+	send(m, hubUp{hub, nil})
+	if got := bottomLine(m); strings.Contains(got, "hub gone") {
+		t.Errorf("back: %s", got)
 	}
 }
 
