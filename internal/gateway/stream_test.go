@@ -135,6 +135,8 @@ func TestTerminators(t *testing.T) {
 		{"Pi's messages, cut", `data: {"type":"text_end"}` + "\n\n", false},
 		{"no error", `data: {"error":null,"choices":[]}` + "\n\n", false},
 		{"a reason, spaced", `data: {"choices":[{"finish_reason" :  "stop"}]}` + "\n\n", true},
+		{"a reason that begins as its name", chat + `data: {"choices":[{"finish_reason":"finished"}]}` + "\n\n", true},
+		{"CR and LF", "data: x\r\rdata: y\n\rdata: [DONE]\r\n", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, size := range []int{1, 2, 7, 1000, len(c.text)} {

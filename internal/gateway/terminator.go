@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 )
 
@@ -13,7 +12,7 @@ type terminator struct {
 	any  bool   // there was a byte
 	done bool   // an event that ends a stream began
 	line []byte // the beginning of the current line
-	seam []byte // the last bytes, where a reason may have begun
+	seam []byte // the last bytes of the current line, where a reason may have begun
 	ends bool   // there was a reason to finish
 	more int    // bytes since the last one began
 }
@@ -36,9 +35,9 @@ var lastEvents = map[string]bool{
 	"error":               true,
 }
 
-// reason stands in the tail of a stream that has come to its end: of chat
-// completions without [DONE], and of Gemini.
-var reason = regexp.MustCompile(`"finish(_r|R)eason"\s*:\s*"`)
+// reasons stand in the tail of a stream that has come to its end, before a text: of
+// chat completions without [DONE], and of Gemini.
+var reasons = [][]byte{[]byte(`"finish_reason"`), []byte(`"finishReason"`)}
 
 // knownAPI reports whether a request is of an API whose streams are known to
 // have a terminator, by the paths that Pi asks.
@@ -54,41 +53,92 @@ func knownAPI(path string) bool {
 func (t *terminator) write(p []byte) {
 	t.any = true
 	t.lookForReason(p)
-	for len(p) > 0 {
-		end := bytes.IndexAny(p, "\r\n") // each of them ends a line, and so do both
-		line := p
-		if end >= 0 {
-			line = p[:end]
+	// CR ends a line too, and so do both. It is looked for within what LF ends: that
+	// each is looked for alone is what makes it fast.
+	for {
+		lines, rest, ended := bytes.Cut(p, []byte{'\n'})
+		t.split(lines)
+		if !ended {
+			return
 		}
+		t.endLine()
+		p = rest
+	}
+}
+
+// split reads lines that CR ends, and the beginning of another.
+func (t *terminator) split(p []byte) {
+	for {
+		line, rest, ended := bytes.Cut(p, []byte{'\r'})
 		if room := lineHead - len(t.line); room > 0 {
 			t.line = append(t.line, line[:min(room, len(line))]...)
 		}
-		if end < 0 {
+		if !ended {
 			return
 		}
-		t.look()
-		t.line = t.line[:0]
-		p = p[end+1:]
+		t.endLine()
+		p = rest
 	}
+}
+
+func (t *terminator) endLine() {
+	t.look()
+	t.line = t.line[:0]
 }
 
 // lookForReason looks for the last reason to finish that ends in p. Only its place
 // is kept: there may be a thousand streams.
 func (t *terminator) lookForReason(p []byte) {
-	before := len(t.seam)
-	t.seam = append(t.seam, p[:min(len(p), seamSize)]...)
 	t.more += len(p)
-	if all := reason.FindAllIndex(t.seam, -1); all != nil {
-		t.ends, t.more = true, len(p)+before-all[len(all)-1][0]
+	tail := p[max(0, len(p)-tailSize):] // one before it is too far from the end
+	if at := lastReason(tail); at >= 0 {
+		t.ends, t.more = true, len(tail)-at
+	} else if before := len(t.seam); before > 0 {
+		t.seam = append(t.seam, p[:min(len(p), seamSize)]...)
+		if at := lastReason(t.seam); at >= 0 {
+			t.ends, t.more = true, len(p)+before-at
+		}
+		t.seam = t.seam[:before]
 	}
-	if all := reason.FindAllIndex(p, -1); all != nil {
-		t.ends, t.more = true, len(p)-all[len(all)-1][0]
+	t.keepSeam(p)
+}
+
+// keepSeam makes the seam that of a stream that came as far as p.
+func (t *terminator) keepSeam(p []byte) {
+	p = p[max(0, len(p)-seamSize):]
+	if end := bytes.LastIndexByte(p, '\n'); end >= 0 || len(p) == seamSize {
+		t.seam, p = t.seam[:0], p[end+1:]
 	}
-	if len(p) >= seamSize {
-		t.seam = append(t.seam[:0], p[len(p)-seamSize:]...)
-	} else if over := len(t.seam) - seamSize; over > 0 {
+	if over := len(t.seam) + len(p) - seamSize; over > 0 {
 		t.seam = t.seam[:copy(t.seam, t.seam[over:])]
 	}
+	t.seam = append(t.seam, p...)
+}
+
+// lastReason is where the last reason in p begins, or -1. What all reasons have and
+// little else is found first.
+func lastReason(p []byte) int {
+	last := -1
+	for from := 0; ; {
+		at := bytes.Index(p[from:], []byte("inish"))
+		if at < 0 {
+			return last
+		}
+		from += at
+		if begin := from - len(`"f`); begin >= 0 && isReason(p[begin:]) {
+			last = begin
+		}
+		from++
+	}
+}
+
+func isReason(p []byte) bool {
+	for _, key := range reasons {
+		if rest, found := bytes.CutPrefix(p, key); found {
+			return bytes.HasPrefix(value(rest), []byte(`"`))
+		}
+	}
+	return false
 }
 
 // look reads the beginning of a line. The space after the colon of a field is
