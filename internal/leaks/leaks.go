@@ -2,24 +2,31 @@
 // they left.
 package leaks
 
-import "go.uber.org/goleak"
+import (
+	"time"
+
+	"go.uber.org/goleak"
+)
 
 // Main runs the tests of a package and ends the process, for TestMain. Goroutines
 // that are left are a failure. What was asked to end, a connection or a process,
-// has some 15 s for it: on a busy machine that takes longer than goleak waits.
-func Main(m goleak.TestingM) { goleak.VerifyTestMain(patient{m}) }
+// has patience for it: on a busy machine that takes longer than goleak waits.
+func Main(m goleak.TestingM) { goleak.VerifyTestMain(patient{m, goleak.Find}) }
 
-// looks is how often it is looked again, each time for about half a second.
-const looks = 30
+const patience = 15 * time.Second
 
-type patient struct{ goleak.TestingM }
+type patient struct {
+	goleak.TestingM
+	find func(...goleak.Option) error
+}
 
+// Run does not look after tests that failed: they leave what they did not come to
+// end.
 func (m patient) Run() int {
-	code := m.TestingM.Run()
-	for range looks {
-		if goleak.Find() == nil {
-			break
-		}
+	if code := m.TestingM.Run(); code != 0 {
+		return code
 	}
-	return code
+	for began := time.Now(); m.find() != nil && time.Since(began) < patience; {
+	}
+	return 0
 }
