@@ -2,7 +2,6 @@ package export
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -27,7 +26,7 @@ type browser struct {
 	t      *testing.T // the test that looks at it
 	to     io.Writer
 	from   *bufio.Reader
-	said   *bytes.Buffer
+	said   *os.File // its errors
 	tab    string
 	calls  int
 	events []message // since the last open
@@ -63,11 +62,15 @@ func startBrowser(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	said, err := os.Create(filepath.Join(home, "stderr"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	theirIn, in := pipe(t)
 	out, theirOut := pipe(t)
 	ctx, cancel := context.WithTimeout(context.Background(), browserTimeout)
 	t.Cleanup(cancel)
-	b := &browser{t: t, to: in, from: bufio.NewReader(out), said: new(bytes.Buffer)}
+	b := &browser{t: t, to: in, from: bufio.NewReader(out), said: said}
 	// It shows only pages of these tests, so it needs no sandbox, which root and a
 	// container cannot give it.
 	cmd := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage",
@@ -75,8 +78,7 @@ func startBrowser(t *testing.T) *browser {
 		"--force-color-profile=srgb", "--hide-scrollbars", "--user-data-dir="+home, "--remote-debugging-pipe", "about:blank")
 	cmd.Env = append(os.Environ(), "HOME="+home)
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // 3 and 4, where it looks for them
-	cmd.Stderr = b.said
-	cmd.WaitDelay = browserTimeout
+	cmd.Stderr = said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +86,7 @@ func startBrowser(t *testing.T) *browser {
 	t.Cleanup(func() {
 		_ = in.Close() // on which it ends
 		_ = cmd.Wait()
+		_, _ = out.Close(), said.Close()
 	})
 	var target struct{ TargetID string }
 	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
@@ -105,6 +108,15 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
+// errors are what the browser wrote to its stderr so far.
+func (b *browser) errors() []byte {
+	said, err := os.ReadFile(b.said.Name())
+	if err != nil {
+		b.t.Error(err)
+	}
+	return said
+}
+
 // call asks for one thing, and reads the answer into result unless that is nil.
 func (b *browser) call(method string, params, result any) {
 	b.t.Helper()
@@ -118,7 +130,7 @@ func (b *browser) call(method string, params, result any) {
 		b.t.Fatal(err)
 	}
 	if _, err := b.to.Write(append(line, 0)); err != nil {
-		b.t.Fatalf("%s: %v\n%s", method, err, b.said)
+		b.t.Fatalf("%s: %v\n%s", method, err, b.errors())
 	}
 	for {
 		m := b.read()
@@ -142,7 +154,7 @@ func (b *browser) read() message {
 	b.t.Helper()
 	line, err := b.from.ReadBytes(0)
 	if err != nil {
-		b.t.Fatalf("the browser is gone: %v\n%s", err, b.said)
+		b.t.Fatalf("the browser is gone: %v\n%s", err, b.errors())
 	}
 	var m message
 	if err := json.Unmarshal(line[:len(line)-1], &m); err != nil {
