@@ -96,6 +96,7 @@ func startBrowser(t *testing.T) *browser {
 	for _, domain := range []string{"Page", "Network", "Runtime"} {
 		b.call(domain+".enable", nil, nil)
 	}
+	b.call("Page.setLifecycleEventsEnabled", map[string]any{"enabled": true}, nil)
 	return b
 }
 
@@ -177,16 +178,23 @@ func (b *browser) open(page string) string {
 		b.t.Fatal(err)
 	}
 	b.events = nil
-	b.call("Page.navigate", map[string]any{"url": "file://" + path}, nil)
-	for !b.happened("Page.loadEventFired") {
+	var answer struct{ LoaderID, ErrorText string }
+	b.call("Page.navigate", map[string]any{"url": "file://" + path}, &answer)
+	if answer.ErrorText != "" {
+		b.t.Fatal(answer.ErrorText)
+	}
+	for !b.loaded(answer.LoaderID) {
 		b.read()
 	}
 	return "file://" + path
 }
 
-func (b *browser) happened(method string) bool {
+// loaded reports whether a page has loaded. The events of the one before it may come
+// late.
+func (b *browser) loaded(loader string) bool {
 	for _, e := range b.events {
-		if e.Method == method {
+		var params struct{ LoaderID, Name string }
+		if e.Method == "Page.lifecycleEvent" && json.Unmarshal(e.Params, &params) == nil && params.LoaderID == loader && params.Name == "load" {
 			return true
 		}
 	}
