@@ -42,8 +42,7 @@ type message struct {
 	Error  json.RawMessage `json:"error,omitempty"`
 }
 
-// startBrowser skips the test, with one line that stands out, where there is none:
-// nothing but this needs one.
+// startBrowser skips the test where there is none: nothing but this needs one.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := ""
@@ -54,8 +53,7 @@ func startBrowser(t *testing.T) *browser {
 		}
 	}
 	if program == "" {
-		fmt.Fprintf(os.Stderr, "!!! %s SKIPPED: %s is missing\n", t.Name(), browsers[0])
-		t.Skipf("%s is missing", browsers[0])
+		skip(t, browsers[0]+" is missing")
 	}
 	home, err := os.MkdirTemp("", "piwatch-browser")
 	if err != nil {
@@ -98,6 +96,13 @@ func startBrowser(t *testing.T) *browser {
 	}
 	b.call("Page.setLifecycleEventsEnabled", map[string]any{"enabled": true}, nil)
 	return b
+}
+
+// skip says with one line that stands out why a test is skipped.
+func skip(t *testing.T, why string) {
+	t.Helper()
+	fmt.Fprintf(os.Stderr, "!!! %s SKIPPED: %s\n", t.Name(), why)
+	t.Skip(why)
 }
 
 func pipe(t *testing.T) (r, w *os.File) {

@@ -28,6 +28,7 @@ func TestSeen(t *testing.T) {
 		{"foreign text is text", seeForeignText},
 		{"nothing runs or loads", seeNothingRuns},
 		{"exchanges open and close", seeExchanges},
+		{"exchanges on paper", seePaper},
 		{"readable", seeReadable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,6 +131,15 @@ func seeExchanges(t *testing.T, b *browser) {
 			t.Errorf("%s: seen before %v, opened %v, closed %v", name, before, opened, closed)
 		}
 	}
+}
+
+// The page opens the exchanges on paper in a way that Chromium has since 131.
+func seePaper(t *testing.T, b *browser) {
+	if !eval[bool](b, `CSS.supports("selector(::details-content)")`) {
+		skip(t, "the browser is too old for ::details-content")
+	}
+	page, _ := write(t, goldenPage(t))
+	b.open(page)
 	b.look(look{1200, "light", "print"})
 	if !eval[bool](b, `[...document.querySelectorAll(".card article")].every(e => e.checkVisibility() && e.getBoundingClientRect().height > 0)`) {
 		t.Error("on paper, where nothing opens, the exchanges are not shown")
