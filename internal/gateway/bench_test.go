@@ -224,7 +224,10 @@ func run(b *testing.B, r *rig, url string, n int) (took time.Duration, memory fl
 	runtime.ReadMemStats(&during)
 	streams.Wait()
 	took = processor() - cpu
-	for runtime.NumGoroutine() > idle {
+	for ended := time.Now(); runtime.NumGoroutine() > idle; {
+		if time.Since(ended) > time.Minute {
+			b.Fatalf("of %d goroutines %d are left", runtime.NumGoroutine(), runtime.NumGoroutine()-idle)
+		}
 		r.client.CloseIdleConnections()
 		r.gateway.Close()
 		runtime.Gosched()
