@@ -173,7 +173,10 @@ func (m *manPage) options(flags *pflag.FlagSet) {
 		if f.Shorthand != "" {
 			name = "-" + f.Shorthand + ", " + name
 		}
-		m.line(".TP\n\\fB%s\\fR \\fI%s\\fR", roff(name), roff(value))
+		if value != "" {
+			value = ` \fI` + roff(value) + `\fR`
+		}
+		m.line(".TP\n\\fB%s\\fR%s", roff(name), value)
 		switch f.DefValue {
 		case "", "0", "false", "[]", "0s":
 		default:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"piwatch/internal/cli"
 )
@@ -84,6 +85,25 @@ func TestRoff(t *testing.T) {
 		if got := roff(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A flag without a value has nothing after its name.
+func TestOptions(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.BoolP("json", "j", false, "write JSON")
+	flags.String("mode", "once", "set the `MODE`")
+	var m manPage
+	m.options(flags)
+	if got, want := m.b.String(), `.SH OPTIONS
+.TP
+\fB\-j, \-\-json\fR
+write JSON
+.TP
+\fB\-\-mode\fR \fIMODE\fR
+set the MODE (default once)
+`; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
