@@ -201,7 +201,8 @@ func (m *manPage) seeAlso(cmd *cobra.Command) {
 	}
 }
 
-var roffSigns = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\t", "        ")
+// roffSigns are the signs of ASCII that roff would show as others.
+var roffSigns = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "~", `\(ti`, "^", `\(ha`, "\t", "        ")
 
 // roff is a line as roff takes it for text. What stands between backticks is bold.
 func roff(line string) string {
@@ -212,12 +213,12 @@ func roff(line string) string {
 		case i%2 == 1 && i < len(parts)-1:
 			b.WriteString(`\fB` + part + `\fR`)
 		case i%2 == 1:
-			b.WriteString("`" + part) // which nothing closes
+			b.WriteString(`\(ga` + part) // which nothing closes
 		default:
 			b.WriteString(part)
 		}
 	}
-	if text := b.String(); strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+	if text := b.String(); strings.HasPrefix(text, ".") {
 		return `\&` + text
 	}
 	return b.String()

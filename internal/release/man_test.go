@@ -74,11 +74,12 @@ func TestManual(t *testing.T) {
 func TestRoff(t *testing.T) {
 	for text, want := range map[string]string{
 		".SH mine":      `\&.SH mine`,
-		"'br":           `\&'br`,
+		"'br":           `\(aqbr`,
+		"~/.pi, ctrl^c": `\(ti/.pi, ctrl\(hac`,
 		`a\nb`:          `a\enb`,
 		"--json":        `\-\-json`,
 		"see `-f`, `x`": `see \fB\-f\fR, \fBx\fR`,
-		"a ` alone":     "a ` alone",
+		"a ` alone":     `a \(ga alone`,
 		"`.` first":     `\fB.\fR first`,
 		"a\tb":          "a        b",
 	} {
