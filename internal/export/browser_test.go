@@ -17,7 +17,8 @@ import (
 // browserTimeout ends a browser that hangs; nothing is expected to take that long.
 const browserTimeout = 5 * time.Minute
 
-// browsers are the names of Chromium on the systems that have it.
+// browsers are the names of Chromium on the systems that have it. .ci/run fetches
+// one where there is none of them.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
 // browser is one tab of a headless Chromium, spoken to by the DevTools protocol

@@ -38,6 +38,17 @@ func TestSeen(t *testing.T) {
 	}
 }
 
+// What fetches a browser looks for the same names.
+func TestBrowsersFetched(t *testing.T) {
+	run, err := os.ReadFile("../../.ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := "for name in " + strings.Join(browsers, " ") + "; do\n"; !strings.Contains(string(run), names) {
+		t.Errorf(".ci/run has no %q", names)
+	}
+}
+
 // foreignPage has each of the hostile texts in all places of a session.
 func foreignPage(t *testing.T) Page {
 	t.Helper()
