@@ -41,7 +41,7 @@ func (a *app) installCommand() *cobra.Command {
 		GroupID: groupSetUp,
 		Short:   "Put the bridge into Pi",
 		Long:    "Put the bridge into Pi, or bring it up to date.\n\n" + installPlaces,
-		Example: "  piwatch install\n  piwatch install --project\n  piwatch install --pi ~/work/agent",
+		Example: "  piwatch install\n  piwatch install --project\n  piwatch install --pi ~/agents/second",
 		Args:    exclusive(args(0, 0), "project", "pi"),
 		RunE:    func(*cobra.Command, []string) error { return a.install(flags) },
 	}
